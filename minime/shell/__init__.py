@@ -1,0 +1,1 @@
+"""What is done: files, sockets, processes, terminals. Decisions live in the core."""
