@@ -1,0 +1,128 @@
+"""Text from outside, made fit for the history: what comes in is anything, what goes out is plain text.
+
+`clean` takes out what would repaint a terminal or break a file, `mask` hides configured secrets, `clip`
+keeps to a budget. `feed` does the first two for text that comes in pieces.
+"""
+
+import re
+
+LIMIT = 30_000
+"""Characters of a tool's output that the model gets to read."""
+
+SHORTEST_SECRET = 4
+"""A shorter secret is not masked: it would be found in half of all words."""
+
+HELD_AT_MOST = 8_192
+"""Characters that `feed` keeps back while it waits for the end of an escape sequence."""
+
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*+(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
+    r"|\x1b[ -/]*[0-~]"  # charsets, keypad modes
+)
+_ESCAPE_BEGUN = re.compile(
+    r"(?:(?:\x1b\[|\x9b)[0-?]*[ -/]*"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*+\x1b?"
+    r"|\x1b[ -/]*"
+    r"|\r)\Z"
+)
+_MAY_BEGIN = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f\r]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_UNCLEAN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_SPOOFS = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def clean(text: str | bytes) -> str:
+    """The text alone: decoded as UTF-8 (what is not becomes U+FFFD, and so do lone surrogates), escape
+    sequences and control characters but tab and newline taken out, every line end a newline."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    if not _UNCLEAN.search(text):
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return without_surrogates(_CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+def without_surrogates(text: str) -> str:
+    """The text with each lone surrogate as U+FFFD, so that it can be encoded."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def one_line(text: str, limit: int = 120) -> str:
+    """The text on one line of at most `limit` characters, without any that hide or turn round others."""
+    line = " ".join(_SPOOFS.sub("", clean(text)).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def mask(text: str, secrets: tuple[str, ...]) -> str:
+    """The text with each of the secrets as `***`; secrets shorter than four characters are left alone."""
+    pattern = _secrets_pattern(secrets)
+    return pattern.sub("***", text) if pattern else text
+
+
+def clip(text: str, limit: int = LIMIT) -> str:
+    """The text in at most `limit` characters: head and tail, and between them how much is left out."""
+    if len(text) <= limit:
+        return text
+    return clip_ends(text, text, len(text) - 2 * (limit // 2), limit)
+
+
+def clip_ends(head: str, tail: str, left_out: int, limit: int = LIMIT) -> str:
+    """`clip` for a text of which only the two ends are there, at least half the limit each, or whatever
+    there was; `left_out` counts the characters between the first and the last half of the limit."""
+    half = limit // 2
+    room = max(0, half - 30)
+    head, tail = head[:half], tail[max(0, len(tail) - half) :]
+    left_out += max(0, len(head) - room) + max(0, len(tail) - room)
+    return f"{head[:room]}\n… {left_out:,} characters left out …\n{tail[max(0, len(tail) - room) :]}"
+
+
+def feed(held: str, piece: str, secrets: tuple[str, ...] = ()) -> tuple[str, str]:
+    """One step through a text that comes in pieces: what is kept back for the next step (an escape
+    sequence, a line end or a secret that may be unfinished), and clean, masked text that is ready.
+
+    All that is ready, with `mask(clean(held))` at the end, is `mask(clean(whole))`.
+    """
+    text = held + piece
+    begun = _unfinished(text)
+    if len(text) - begun > HELD_AT_MOST:
+        begun = len(text)
+    ready = clean(text[:begun])
+    cut = _secret_begun(ready, secrets)
+    return ready[cut:] + text[begun:], mask(ready[:cut], secrets)
+
+
+def _unfinished(text: str) -> int:
+    """Where an escape sequence or line end begins that the end of the text cuts off; else the length."""
+    tail = max(0, len(text) - 2 * HELD_AT_MOST)
+    place = len(text)
+    for start in _MAY_BEGIN.finditer(text, tail):
+        if _ESCAPE_BEGUN.match(text, start.start()):
+            place = start.start()
+            break
+    return place
+
+
+def _secret_begun(text: str, secrets: tuple[str, ...]) -> int:
+    """Where the longest tail begins that may be the head of a secret; no whole secret is cut in two."""
+    known = [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
+    longest = max(map(len, known), default=1)
+    cut = next(
+        (
+            place
+            for place in range(max(0, len(text) - longest + 1), len(text))
+            if any(len(secret) > len(text) - place and secret.startswith(text[place:]) for secret in known)
+        ),
+        len(text),
+    )
+    pattern = _secrets_pattern(secrets)
+    for found in pattern.finditer(text) if pattern else ():
+        if found.start() < cut < found.end():
+            return found.start()
+    return cut
+
+
+def _secrets_pattern(secrets: tuple[str, ...]) -> re.Pattern[str] | None:
+    known = sorted((s for s in secrets if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, known))) if known else None
