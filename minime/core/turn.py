@@ -9,10 +9,10 @@ import msgspec
 
 from minime.core.values import (
     Assistant,
+    ImagePart,
     Message,
     Stopped,
     TextPart,
-    ImagePart,
     Tool,
     ToolCall,
     User,
@@ -22,6 +22,10 @@ from minime.core.values import (
 
 CANCELLED_RESULT = "cancelled by the user"
 CUT_CALL_RESULT = "not run: the answer was cut at its output limit before this call was complete"
+SAME_CALL_RESULT = "not run: you have made this same call too often"
+SAME_CALL_WARNING = (
+    "[mm: this is the same call {count} times running; its result will not change, do something else]"
+)
 SAME_CALL_WARNED = 3
 SAME_CALL_STOPPED = 5
 
@@ -84,7 +88,7 @@ def next_step(turn: Turn, max_steps: int) -> Step:
         return RunTools(open_calls)
     if not answer.tool_calls:
         return Done()
-    if same_calls(turn) >= SAME_CALL_STOPPED:
+    if same_calls(turn, answer.tool_calls[-1].id) >= SAME_CALL_STOPPED:
         return StopTurn("loop")
     if max_steps and rounds(turn) >= max_steps:
         return StopTurn("steps")
@@ -129,27 +133,28 @@ def finished_rounds(turn: Turn) -> tuple[Message, ...]:
     return turn.messages[:end]
 
 
-def same_calls(turn: Turn) -> int:
-    """How often the newest call was made in a row, name and arguments alike."""
-    calls = [
-        (c.function.name, c.function.arguments)
-        for m in turn.messages
-        if isinstance(m, Assistant)
-        for c in m.tool_calls
-    ]
+def same_calls(turn: Turn, call_id: str) -> int:
+    """How often the call `call_id` was made in a row up to itself, name and arguments alike."""
+    calls = [c for m in turn.messages if isinstance(m, Assistant) for c in m.tool_calls]
+    place = next(i for i, c in enumerate(calls) if c.id == call_id)
     count = 0
-    while count < len(calls) and calls[-1 - count] == calls[-1]:
+    while count <= place and calls[place - count].function == calls[place].function:
         count += 1
     return count
 
 
-def cancelled(turn: Turn, partial: Assistant | None) -> Turn | None:
+def with_partial(turn: Turn, text: str, thought: str) -> Turn:
+    """The turn with what had come of an answer that was broken off; unchanged when no word of it had."""
+    return (
+        grow(turn, Assistant(text, reasoning_content=thought, stopped="cancelled")) if text.strip() else turn
+    )
+
+
+def cancelled(turn: Turn) -> Turn | None:
     """What is kept of a turn that the user ended; None when nothing had come yet.
 
-    Each open call gets a result, the partial answer is marked: every server accepts the shape.
+    Each open call gets a result and the newest answer is marked: every server accepts the shape.
     """
-    if partial is not None and partial.content:
-        return grow(turn, msgspec.structs.replace(partial, tool_calls=(), stopped="cancelled"))
     if len(turn.messages) == 1:
         return None
     results = tuple(Tool(call.id, CANCELLED_RESULT, failed=True) for call in calls_without_result(turn))

@@ -1,0 +1,139 @@
+"""A session to the bytes of its file and back.
+
+The file is JSON, indented by two spaces and fully expanded. A file whose every key this version knows is
+decoded in one strict pass; one with other keys takes the slower way, which keeps them with the value they
+stand in (`Value.extra`), so that a load and a save lose nothing.
+"""
+
+from typing import Any, NoReturn
+
+import msgspec
+from msgspec import inspect
+
+from minime.core.session import VERSION
+from minime.core.values import UNKNOWN, Session
+
+
+class Unreadable(Exception):  # noqa: N818 - it is named for what it says
+    """The bytes are no session of ours. Its text is the reason, in a few words."""
+
+
+class _Probe(msgspec.Struct):
+    version: Any = None
+    id: Any = None
+    messages: Any = None
+
+
+_STRICT = msgspec.json.Decoder(Session)
+_PROBE = msgspec.json.Decoder(_Probe)
+_UNKNOWN_BYTES = UNKNOWN.encode()
+
+
+def encode(session: Session) -> bytes:
+    """The file's bytes, with a newline at the end."""
+    data = msgspec.json.encode(session)
+    if _UNKNOWN_BYTES in data:
+        data = msgspec.json.encode(_lay_out(msgspec.json.decode(data)))
+    return msgspec.json.format(data, indent=2) + b"\n"
+
+
+def decode(data: bytes) -> Session:
+    """The session in `data`, which may come from an older mm or hold keys of a newer one.
+
+    Raises `Unreadable` when it is empty, cut, no JSON, no session, or written by a version above ours.
+    """
+    try:
+        if _UNKNOWN_BYTES not in data:
+            session = _STRICT.decode(data)
+            if session.version == VERSION:
+                return session
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        pass  # the slower way keeps what it can and says what it cannot
+    return _decode_with_care(data)
+
+
+def _decode_with_care(data: bytes) -> Session:
+    if not data.strip(b" \t\r\n\0"):
+        raise Unreadable("empty")
+    try:
+        probe = _PROBE.decode(data)
+        raw = msgspec.json.decode(data)
+    except msgspec.ValidationError:
+        raise Unreadable("not a session file") from None
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        _explain(data, error)
+    if probe.version is None or probe.messages is None or probe.id is None:
+        raise Unreadable("not a session file")
+    if not isinstance(probe.version, int) or isinstance(probe.version, bool):
+        raise Unreadable("its version is not a number")
+    if probe.version > VERSION:
+        raise Unreadable(f"written by a newer mm (version {probe.version}; this one reads {VERSION})")
+    if probe.version < VERSION:
+        raise Unreadable(f"its version is {probe.version}; this mm reads {VERSION}")
+    raw.setdefault("errors", [])
+    try:
+        return msgspec.convert(_gather(raw, inspect.type_info(Session)), Session)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise Unreadable(_sentence(str(error))) from None
+
+
+def _explain(data: bytes, error: Exception) -> NoReturn:
+    if isinstance(error, RecursionError):
+        raise Unreadable("nested too deeply") from None
+    if "truncated" in str(error):
+        raise Unreadable("truncated") from None
+    if data.lstrip()[:1] != b"{":
+        raise Unreadable("not a session file") from None
+    raise Unreadable(f"not JSON ({_sentence(str(error))})") from None
+
+
+def _sentence(text: str) -> str:
+    """A message of the JSON library without its capital."""
+    return text[:1].lower() + text[1:]
+
+
+def _gather(raw: Any, node: inspect.Type) -> Any:
+    """`raw` with the keys that `node` does not know put away under `UNKNOWN`, at every level."""
+    match node:
+        case inspect.StructType() if isinstance(raw, dict):
+            known = {field.encode_name: field.type for field in node.fields if field.name != "extra"}
+            if node.tag_field is not None:
+                known[node.tag_field] = inspect.AnyType()
+            kept = {key: _gather(value, known[key]) for key, value in raw.items() if key in known}
+            unknown = {key: value for key, value in raw.items() if key not in known}
+            return {**kept, UNKNOWN: unknown} if unknown else kept
+        case inspect.UnionType():
+            return _gather(raw, _chosen(raw, node))
+        case inspect.VarTupleType(item_type=item) if isinstance(raw, list):
+            return [_gather(value, item) for value in raw]
+        case _:
+            return raw
+
+
+def _chosen(raw: Any, node: inspect.UnionType) -> inspect.Type:
+    """The member of a union that `raw` is meant for."""
+    for member in node.types:
+        match member:
+            case inspect.StructType(tag_field=None) if isinstance(raw, dict):
+                return member
+            case inspect.StructType(tag_field=str(key), tag=tag) if (
+                isinstance(raw, dict) and raw.get(key) == tag
+            ):
+                return member
+            case inspect.VarTupleType() if isinstance(raw, list):
+                return member
+            case _:
+                pass
+    return inspect.AnyType()
+
+
+def _lay_out(raw: Any) -> Any:
+    """The reverse of `_gather`: unknown keys back in their place, behind the known ones."""
+    match raw:
+        case dict():
+            unknown = raw.pop(UNKNOWN, {})
+            return {key: _lay_out(value) for key, value in raw.items()} | unknown
+        case list():
+            return [_lay_out(value) for value in raw]
+        case _:
+            return raw

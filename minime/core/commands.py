@@ -1,0 +1,84 @@
+"""A typed line to what it asks for: `/resume 2` to `Slash("resume", "2")`, all else to a question."""
+
+import difflib
+
+import msgspec
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A command as `/help` shows it. `argument` is a hint, in brackets when it may be left out."""
+
+    name: str
+    argument: str
+    help: str
+
+
+COMMANDS = (
+    Entry("help", "", "this list"),
+    Entry("new", "", "leave this conversation; the next question opens a new one"),
+    Entry("sessions", "", "the conversations of this project"),
+    Entry("resume", "ID", "take up another conversation: its number in the list, a piece of its id, or last"),
+    Entry("title", "TEXT", "give this conversation a title"),
+    Entry("errors", "", "what went wrong in this conversation"),
+    Entry("context", "", "tokens used and left"),
+    Entry("model", "[NAME]", "which model answers, or another one from now on"),
+    Entry("tools", "", "what the model can do"),
+    Entry("mode", "[MODE]", "what passes without a question: ask, auto-edit, auto, read-only"),
+    Entry("permissions", "[clear]", "what was allowed for this conversation, and taking it back"),
+    Entry("quit", "", "leave; Ctrl-D does the same"),
+)
+
+ALIASES = {"exit": "quit", "q": "quit", "?": "help"}
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """An empty line."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """Words for the model."""
+
+    text: str
+
+
+class Slash(msgspec.Struct, frozen=True):
+    """A command that is known, with the words behind it."""
+
+    name: str
+    argument: str
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    """A command that is not. `message` names the nearest one; nothing is sent to the model."""
+
+    message: str
+
+
+Command = Nothing | Question | Slash | Unknown
+
+
+def parse_command(line: str, commands: tuple[Entry, ...] = COMMANDS) -> Command:
+    """What `line` asks for. A slash word that holds another slash is a path, and so a question."""
+    text = line.strip()
+    if not text:
+        return Nothing()
+    word, _, rest = text.partition(" ")
+    if not text.startswith("/") or "/" in word[1:] or "\n" in word:
+        return Question(text)
+    names = [entry.name for entry in commands]
+    name = ALIASES.get(word[1:], word[1:])
+    if name in names:
+        return Slash(name, rest.strip())
+    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+    return Unknown(
+        f"unknown command {word}: did you mean /{nearest[0]}?"
+        if nearest
+        else f"unknown command {word}: /help lists them"
+    )
+
+
+def help_text(commands: tuple[Entry, ...] = COMMANDS) -> str:
+    """All commands, one a line, aligned."""
+    heads = [f"/{entry.name} {entry.argument}".rstrip() for entry in commands]
+    width = max(map(len, heads))
+    return "\n".join(f"{head:{width}}  {entry.help}" for head, entry in zip(heads, commands, strict=True))

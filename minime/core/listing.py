@@ -1,0 +1,133 @@
+"""Sessions in one line each, from the heads of their files, and which one of them a word means."""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+import msgspec
+
+from minime.core.session import turns
+from minime.core.values import Session, Time
+
+HEAD_BYTES = 4096
+"""How much of a file is enough to list it: the short keys stand first."""
+
+ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
+SHORTEST_PIECE = 4
+
+_UPDATED = re.compile(rb'(?<!\\)"updated"\s*:\s*"([^"\\]*)"')
+_MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:')
+
+
+class Head(msgspec.Struct, frozen=True):
+    """What a list needs to know of a session to put it in its place."""
+
+    id: str
+    updated: datetime
+
+
+class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A session in a list. `damaged` is the reason why the file cannot be read, empty when it can."""
+
+    number: int
+    id: str
+    updated: Time | None = None
+    turns: int = 0
+    title: str = ""
+    model: str = ""
+    errors: int = 0
+    damaged: str = ""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The one session that was meant."""
+
+    id: str
+
+
+class NotFound(msgspec.Struct, frozen=True):
+    """No session, or more than one, is meant. `message` says so, with the candidates."""
+
+    message: str
+
+
+def is_id(text: str) -> bool:
+    """Whether `text` has the form of a session's id; nothing else is ever used as a file's name."""
+    return ID.fullmatch(text) is not None
+
+
+def head_updated(data: bytes) -> datetime | None:
+    """When the session was last used, from the first bytes of its file; None when they do not say."""
+    messages = _MESSAGES.search(data)
+    found = _UPDATED.search(data, 0, messages.start() if messages else len(data))
+    if found is None:
+        return None
+    try:
+        return msgspec.convert(found[1].decode("ascii", "replace"), Time).astimezone(UTC)
+    except msgspec.ValidationError:
+        return None
+
+
+def newest_first(heads: Iterable[Head]) -> tuple[Head, ...]:
+    """The heads by last use; those of one second by id."""
+    return tuple(sorted(heads, key=lambda head: (head.updated, head.id), reverse=True))
+
+
+def session_row(number: int, session: Session) -> Row:
+    """The row of a session that could be read."""
+    return Row(
+        number,
+        session.id,
+        updated=session.updated,
+        turns=turns(session),
+        title=session.title,
+        model=session.model,
+        errors=len(session.errors),
+    )
+
+
+def row_text(row: Row, local: Callable[[datetime], datetime]) -> str:
+    """A row for people: number, id, last use in local time, turns, title, and what is wrong with it."""
+    if row.damaged:
+        return f"{row.number:>3}  {row.id}  damaged: {row.damaged}"
+    when = f"{local(row.updated):%Y-%m-%d %H:%M}" if row.updated else ""
+    trouble = f" · ⚠️ {count(row.errors, 'error')}" if row.errors else ""
+    return f"{row.number:>3}  {row.id}  {when:16}  {count(row.turns, 'turn'):>8}  {row.title}{trouble}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def pick(ids: tuple[str, ...], wanted: str, current: str = "") -> Found | NotFound:
+    """Which of `ids` (newest use first) is meant by a number, `last`, or a piece of an id.
+
+    `current` is the session in hand, which `last` passes over. A word that cannot be part of an id is
+    refused here, before any file is looked for.
+    """
+    if not ids:
+        return NotFound("no sessions here yet")
+    if wanted == "last":
+        others = [id for id in ids if id != current]
+        return Found(others[0]) if others else NotFound("no other session here yet")
+    if re.fullmatch(r"[0-9]{1,3}", wanted):
+        number = int(wanted)
+        if 1 <= number <= len(ids):
+            return Found(ids[number - 1])
+        return NotFound(f"no session number {number}: there {'is' if len(ids) == 1 else 'are'} {len(ids)}")
+    if not re.fullmatch(r"[0-9a-f-]{1,24}", wanted) or len(wanted) < SHORTEST_PIECE:
+        shown = wanted if len(wanted) <= 40 else wanted[:39] + "…"
+        return NotFound(
+            f"invalid session id {shown!r}: give its number in the list, `last`, or at least "
+            f"{SHORTEST_PIECE} characters of its beginning or end"
+        )
+    meant = [id for id in ids if id.startswith(wanted) or id.endswith(wanted)]
+    match meant:
+        case [only]:
+            return Found(only)
+        case []:
+            return NotFound(f"no session {wanted!r} here (mm sessions lists them)")
+        case [*several]:
+            shown = ", ".join(several[:5]) + (f" and {len(several) - 5} more" if len(several) > 5 else "")
+            return NotFound(f"{wanted!r} is not enough, {len(several)} sessions match: {shown}")

@@ -1,0 +1,156 @@
+"""A session, the turn in hand and what the model is to be asked with, to the body of one request.
+
+The history is made fit for any chat template on its way out, so that a file that was cut by a crash or
+edited by hand still works: one system message, first; each call with its result right behind it; no result
+without a call; no empty answer; neighbours of one role joined; no key of our own and no thought.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from minime.core.turn import Turn
+from minime.core.values import (
+    Assistant,
+    ImagePart,
+    Message,
+    Session,
+    System,
+    TextPart,
+    Tool,
+    ToolCall,
+    User,
+)
+
+INTERRUPTED = "interrupted before a result was recorded; it may have run"
+ENDED_HERE = "(this turn ended here)"
+
+
+class Sampling(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a request asks of the server beside the answer; None and empty leave it to the server."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    repeat_penalty: float | None = None
+
+
+def build_request(
+    session: Session,
+    turn: Turn,
+    model: str,
+    tools: tuple[dict[str, Any], ...] = (),
+    sampling: Sampling = Sampling(),  # noqa: B008 - frozen
+) -> bytes:
+    """The body of `POST /chat/completions`, JSON in UTF-8; streaming, with the usage at its end."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [_sent(m) for m in fit(session.messages + turn.messages)],
+    }
+    if tools:
+        body["tools"] = tools
+    body["stream"] = True
+    body["stream_options"] = {"include_usage": True}
+    return msgspec.json.encode(body | msgspec.to_builtins(sampling))
+
+
+def fit(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """`messages` in a shape that every server's chat template takes. Fit messages stay as they are."""
+    history = tuple(messages)
+    results: dict[str, list[Tool]] = {}
+    for message in history:
+        if isinstance(message, Tool):
+            results.setdefault(message.tool_call_id, []).append(message)
+    fitted: list[Message] = []
+    fitted += [m for m in history if isinstance(m, System)][:1]
+    for message in history:
+        match message:
+            case User():
+                _add_question(fitted, message)
+            case Assistant():
+                _add_answer(fitted, message, results)
+            case System() | Tool():
+                pass  # the one system message stands there already; a result stands behind its call
+    return tuple(fitted)
+
+
+def _add_question(fitted: list[Message], question: User) -> None:
+    match fitted[-1] if fitted else None:
+        case User(content=before):
+            fitted[-1] = User(_joined(before, question.content))
+        case Tool():
+            # A turn that was stopped behind a tool result: strict templates want an answer before a question.
+            fitted += (Assistant(ENDED_HERE), question)
+        case _:
+            fitted.append(question)
+
+
+def _add_answer(fitted: list[Message], answer: Assistant, results: dict[str, list[Tool]]) -> None:
+    if not answer.content.strip() and not answer.tool_calls:
+        return
+    match fitted[-1] if fitted else None:
+        case Assistant(content=before):
+            fitted[-1] = Assistant("\n\n".join(filter(None, (before, answer.content))), answer.tool_calls)
+        case _:
+            fitted.append(answer)
+    for call in answer.tool_calls:
+        waiting = results.get(call.id)
+        fitted.append(waiting.pop(0) if waiting else Tool(call.id, INTERRUPTED, failed=True))
+
+
+def _joined(
+    first: str | tuple[TextPart | ImagePart, ...], second: str | tuple[TextPart | ImagePart, ...]
+) -> str | tuple[TextPart | ImagePart, ...]:
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    return _parts(first) + _parts(second)
+
+
+def _parts(content: str | tuple[TextPart | ImagePart, ...]) -> tuple[TextPart | ImagePart, ...]:
+    return (TextPart(content),) if isinstance(content, str) else content
+
+
+def _sent(message: Message) -> dict[str, Any]:
+    """The keys of a message that belong to the API, and no others."""
+    match message:
+        case System(content=content):
+            return {"role": "system", "content": content}
+        case User(content=content):
+            return {
+                "role": "user",
+                "content": content if isinstance(content, str) else [_part(p) for p in content],
+            }
+        case Assistant(content=content, tool_calls=()):
+            return {"role": "assistant", "content": content}
+        case Assistant(content=content, tool_calls=calls):
+            return {"role": "assistant", "content": content, "tool_calls": [_call(c) for c in calls]}
+        case Tool(tool_call_id=call_id, content=content):
+            return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+def _part(part: TextPart | ImagePart) -> dict[str, str]:
+    """Images are named, not sent: this mm hands no picture to a model."""
+    text = part.text if isinstance(part, TextPart) else f"[image {part.image_url.url}]"
+    return {"type": "text", "text": text}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    arguments = call.function.arguments
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.function.name, "arguments": arguments if _is_object(arguments) else "{}"},
+    }
+
+
+def _is_object(arguments: str) -> bool:
+    """Servers answer 500 to a history whose arguments are no JSON object; the result of such a call says
+    what was wrong with it."""
+    try:
+        return isinstance(msgspec.json.decode(arguments), dict)
+    except (msgspec.DecodeError, RecursionError):
+        return False

@@ -1,0 +1,198 @@
+"""Events and outcomes to styled pieces of text, for a terminal or a pipe; lines only grow, none is rewritten."""
+
+from typing import Literal
+
+import msgspec
+
+from minime.core.events import (
+    Answered,
+    Cancelled,
+    Event,
+    Failed,
+    Notice,
+    Outcome,
+    TextDelta,
+    ThoughtDelta,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    UsageSeen,
+)
+from minime.core.listing import count
+from minime.core.session import last_exchange, pending_tools, turns
+from minime.core.turn import Turn, stopped_text, turn_stopped
+from minime.core.values import (
+    Assistant,
+    Diff,
+    Pending,
+    Session,
+    System,
+    Tool,
+    User,
+    first_line,
+    question_text,
+)
+
+Style = Literal["", "dim", "bold", "red", "green", "yellow", "cyan"]
+Open = Literal["", "answer", "thought", "tool", "output"]
+DIFF_LINES = 60
+SHOWN_REASON = 100
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Text in one style. `answer` marks the model's answer, which a one-shot run writes to stdout."""
+
+    text: str
+    style: Style = ""
+    answer: bool = False
+
+
+class Screen(msgspec.Struct, frozen=True):
+    """What stands on the line that is still open; empty at the beginning of a line."""
+
+    open: Open = ""
+    ends_line: bool = True
+
+
+Pieces = tuple[Piece, ...]
+
+
+def show_event(screen: Screen, event: Event) -> tuple[Screen, Pieces]:
+    """What `event` adds to the screen."""
+    match event:
+        case TextDelta(text=text):
+            return Screen("answer", text.endswith("\n")), (
+                *_close(screen, "answer"),
+                Piece(text, answer=True),
+            )
+        case ThoughtDelta(text=text):
+            return Screen("thought", text.endswith("\n")), (*_close(screen, "thought"), Piece(text, "dim"))
+        case ToolStarted(title=title, diff=diff):
+            head = Piece(f"  · {title}", "cyan")
+            if diff is None:
+                return Screen("tool", ends_line=False), (*_close(screen), head)
+            return Screen(), (*_close(screen), head, Piece("\n"), *diff_pieces(diff))
+        case ToolProgress(text=text):
+            return Screen("output", text.endswith("\n")), (*_close(screen, "output"), Piece(text, "dim"))
+        case ToolFinished(result=result):
+            same_line = screen.open == "tool"
+            lead = () if same_line else (*_close(screen), Piece("  "))
+            return Screen(), (*lead, *_verdict(result, " " if same_line else ""), Piece("\n"))
+        case Notice(text=text):
+            return Screen(), (*_close(screen), Piece(f"{text}\n", "yellow"))
+        case UsageSeen():
+            return screen, ()
+
+
+def show_outcome(screen: Screen, turn: Turn, outcome: Outcome, max_steps: int) -> Pieces:
+    """The end of a turn: the open line closed, and the line that says what went wrong, if anything did."""
+    closed = _close(screen)
+    match outcome:
+        case Failed(shown=shown):
+            return (*closed, Piece(f"{shown}\n", "red"))
+        case Cancelled():
+            return (*closed, Piece("cancelled\n", "yellow"))
+        case Answered():
+            line = stopped_text(turn_stopped(turn), max_steps)
+            return (*closed, Piece(f"{line}\n", "yellow")) if line else closed
+
+
+def diff_pieces(diff: Diff) -> Pieces:
+    """A unified diff of an edit, coloured by line, cut where it is long."""
+    import difflib
+
+    before = (diff.old_text or "").splitlines()
+    after = diff.new_text.splitlines()
+    lines = list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]
+    shown = [Piece(f"    {line}\n", _diff_style(line)) for line in lines[:DIFF_LINES]]
+    if len(lines) > DIFF_LINES:
+        shown.append(Piece(f"    … {len(lines) - DIFF_LINES} more lines\n", "dim"))
+    return tuple(shown)
+
+
+def resumed_pieces(session: Session, when: str) -> Pieces:
+    """The report of a session taken up again, with its last exchange. `when` is its last use, in local time."""
+    trouble = f" · ⚠️ {count(len(session.errors), 'error')}" if session.errors else ""
+    head = f"resumed {session.id} · {count(turns(session), 'turn')} · last used {when}{trouble}\n"
+    pending = (Piece(pending_text(session.pending) + "\n", "yellow"),) if session.pending else ()
+    return (Piece(head, "bold"), *exchange_pieces(session), *pending)
+
+
+def pending_text(pending: Pending) -> str:
+    """What a turn that was broken off had done."""
+    first = pending.messages[0]
+    question = first_line(question_text(first)) if isinstance(first, User) else ""
+    return f'⚠️ unfinished: {count(pending_tools(pending), "tool call")} done for "{question}"'
+
+
+def exchange_pieces(session: Session) -> Pieces:
+    """The newest question and its answer."""
+    return message_pieces(last_exchange(session))
+
+
+def message_pieces(messages: tuple[object, ...]) -> Pieces:
+    """A piece of a conversation, for reading: questions, answers, and each tool call in a line."""
+    results = {m.tool_call_id: m for m in messages if isinstance(m, Tool)}
+    pieces: list[Piece] = []
+    for message in messages:
+        match message:
+            case User():
+                text = question_text(message)
+                pieces.append(
+                    Piece(
+                        f"› {text}\n" if not message.compacted else "› (summary of earlier turns)\n", "bold"
+                    )
+                )
+            case Assistant(content=content, tool_calls=calls):
+                if content.strip():
+                    pieces.append(Piece(content.rstrip("\n") + "\n", answer=True))
+                for call in calls:
+                    line = first_line(f"{call.function.name} {call.function.arguments}", SHOWN_REASON)
+                    pieces.append(Piece(f"  · {line}", "cyan"))
+                    result = results.get(call.id)
+                    pieces += _verdict(result, " ") if result else ()
+                    pieces.append(Piece("\n"))
+            case System() | Tool() | _:
+                pass
+    return tuple(pieces)
+
+
+def errors_pieces(session: Session, when: tuple[str, ...]) -> Pieces:
+    """The error records of a session, oldest first; `when` holds their times in local time."""
+    if not session.errors:
+        return (Piece("no errors in this conversation\n"),)
+    pieces: list[Piece] = []
+    for record, moment in zip(session.errors, when, strict=True):
+        about = f' · "{record.question}"' if record.question else ""
+        pieces.append(Piece(f"{moment}  {record.kind} · after {count(record.turns, 'turn')}{about}\n", "dim"))
+        pieces.append(Piece(f"    {record.message}\n", "red"))
+        pieces += [Piece(f"    {line}\n", "dim") for line in record.detail.splitlines()[:20]]
+    return tuple(pieces)
+
+
+def plain(pieces: Pieces) -> str:
+    """The text of `pieces` without any style."""
+    return "".join(piece.text for piece in pieces)
+
+
+def _close(screen: Screen, goes_on: Open = "") -> Pieces:
+    """A line end, when something else stands on the open line."""
+    if screen.open in {"", goes_on} or (screen.ends_line and screen.open != "thought"):
+        return ()
+    return (Piece("\n", answer=screen.open == "answer"),) if not screen.ends_line else ()
+
+
+def _verdict(result: Tool, lead: str) -> Pieces:
+    if not result.failed:
+        return (Piece(f"{lead}✓", "green"),)
+    return (Piece(f"{lead}✗ ", "red"), Piece(first_line(result.content, SHOWN_REASON), "dim"))
+
+
+def _diff_style(line: str) -> Style:
+    match line[:1]:
+        case "+":
+            return "green"
+        case "-":
+            return "red"
+        case _:
+            return "dim"

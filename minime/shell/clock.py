@@ -1,0 +1,22 @@
+"""The only place that asks the time or throws dice."""
+
+import secrets
+from datetime import UTC, datetime
+
+from minime.core.values import Stamp
+
+
+def now() -> datetime:
+    """The time in UTC, in whole seconds."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def stamp() -> Stamp:
+    """The time, and a session id that has not been used."""
+    moment = now()
+    return Stamp(moment, f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}")
+
+
+def local(moment: datetime) -> datetime:
+    """`moment` in this machine's zone, for showing."""
+    return moment.astimezone()

@@ -1,0 +1,127 @@
+"""The session file: what is written is read again, and nothing that is not ours is taken for ours."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from minime.core.codec import Unreadable, decode, encode
+from minime.core.values import Session, TextPart, User
+from tests.support.values import LATER, fresh, hello_turn, sessions, talked, tool_turn
+
+WHOLE = encode(talked(tool_turn()))
+
+
+@given(sessions())
+def test_what_is_written_is_read_again_unknown_keys_included(session: Session) -> None:
+    assert decode(encode(session)) == session
+
+
+@given(sessions())
+def test_a_load_and_a_save_leave_the_bytes_as_they_were(session: Session) -> None:
+    data = encode(session)
+    assert encode(decode(data)) == data
+
+
+def test_the_file_is_expanded_ends_in_a_newline_and_has_its_short_keys_first() -> None:
+    text = WHOLE.decode()
+    assert text.endswith("}\n")
+    assert json.loads(text)["messages"][1]["content"] == "What does main.py do?"
+    assert list(json.loads(text)) == [
+        "version",
+        "id",
+        "created",
+        "updated",
+        "title",
+        "model",
+        "messages",
+        "errors",
+    ]
+    assert all(len(line.strip().rstrip(",")) for line in text.splitlines())
+
+
+def test_messages_and_errors_are_written_even_when_empty() -> None:
+    raw = json.loads(encode(msgspec.structs.replace(fresh(), messages=())))
+    assert raw["messages"] == []
+    assert raw["errors"] == []
+    assert "title" not in raw
+
+
+def test_an_older_file_without_errors_title_and_model_loads() -> None:
+    raw = json.loads(WHOLE)
+    for key in ("errors", "title", "model"):
+        del raw[key]
+    session = decode(json.dumps(raw).encode())
+    assert session.messages == talked(tool_turn()).messages
+    assert (session.errors, session.title, session.model) == ((), "", "")
+
+
+def test_unknown_keys_survive_at_every_level_and_stand_behind_the_known_ones() -> None:
+    raw = json.loads(WHOLE)
+    raw = {"x-first": {"deep": [1, None]}, **raw}
+    raw["messages"][2]["x-note"] = "é"
+    raw["messages"][2]["tool_calls"][0]["x-call"] = 1.5
+    raw["messages"][2]["tool_calls"][0]["function"]["x-function"] = {}
+    again = json.loads(encode(decode(json.dumps(raw).encode())))
+    assert again == raw
+    assert list(again)[-1] == "x-first"
+
+
+def test_unknown_keys_stay_with_their_message_when_others_join() -> None:
+    from minime.core.session import append_turn
+
+    raw = json.loads(WHOLE)
+    raw["messages"][1]["x-mark"] = True
+    session = append_turn(decode(json.dumps(raw).encode()), hello_turn(), LATER)
+    assert json.loads(encode(session))["messages"][1]["x-mark"] is True
+
+
+def test_a_message_made_of_parts_is_read_again() -> None:
+    session = msgspec.structs.replace(fresh(), messages=(User((TextPart("a"), TextPart("b"))),))
+    assert decode(encode(session)) == session
+
+
+def _with(**changes: Any) -> bytes:
+    return json.dumps(json.loads(WHOLE) | changes).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        pytest.param(b"", "empty", id="F02-empty"),
+        pytest.param(b"\0" * 500, "empty", id="zeros-after-a-power-loss"),
+        pytest.param(WHOLE[: len(WHOLE) // 2], "truncated", id="F03-half"),
+        pytest.param(WHOLE[:-3], "truncated", id="F03-almost-whole"),
+        pytest.param(WHOLE + b"x", "not JSON", id="something-behind"),
+        pytest.param(b"\xef\xbb\xbf" + WHOLE, "not a session file", id="a-byte-order-mark"),
+        pytest.param(b'{"foo": 1}', "not a session file", id="F07-foreign"),
+        pytest.param(b"[]", "not a session file", id="a-list"),
+        pytest.param(b"null", "not a session file", id="null"),
+        pytest.param(b"hello", "not a session file", id="prose"),
+        pytest.param(b"\xff\xfe{", "not a session file", id="not-utf-8"),
+        pytest.param(b'{"a": "\xff"}', "not JSON (invalid UTF-8", id="bad-utf-8-inside"),
+        pytest.param(b'{"a":' * 3000, "nested too deeply", id="deep"),
+        pytest.param(_with(version=99), "newer mm (version 99", id="F22-newer"),
+        pytest.param(_with(version=0), "its version is 0", id="version-0"),
+        pytest.param(_with(version="1"), "its version is not a number", id="version-as-text"),
+        pytest.param(_with(version=True), "its version is not a number", id="version-as-bool"),
+        pytest.param(_with(messages=None), "not a session file", id="no-messages"),
+        pytest.param(_with(messages=[{"role": "wizard"}]), "invalid value 'wizard'", id="unknown-role"),
+        pytest.param(_with(messages=[{"role": "user"}]), "missing required field", id="no-content"),
+        pytest.param(_with(updated="yesterday"), "$.updated", id="not-a-time"),
+        pytest.param(_with(updated="2026-09-16T10:15:30"), "$.updated", id="a-time-without-zone"),
+    ],
+)
+def test_what_is_not_a_whole_session_is_refused_with_its_reason(data: bytes, reason: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        decode(data)
+    assert reason in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("cut", range(0, len(WHOLE) - 2, 7))
+def test_no_beginning_of_a_file_is_taken_for_the_whole(cut: int) -> None:
+    with pytest.raises(Unreadable):
+        decode(WHOLE[:cut])
