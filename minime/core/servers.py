@@ -1,6 +1,8 @@
 """The local model servers that mm knows: where they listen, how they are started, how a model is fetched."""
 
+import ipaddress
 from typing import Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -57,3 +59,12 @@ def server_name(kind: Kind) -> str:
     if entry is not None:
         return entry.name
     return "the embedded model" if kind == "embedded" else "the server"
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address leads to this machine and nowhere else: `localhost`, `127.…`, `[::1]`."""
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
