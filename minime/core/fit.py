@@ -42,7 +42,7 @@ _NO_PATHS = re.compile(
     r"\w+://\S*"
     r"|\b(?:and/or|either/or|he/she|she/he|his/her|yes/no|true/false|on/off|i/o|n/a|tcp/ip|w/o|client/server"
     r"|e\.g\.?|i\.e\.?|a\.m\.?|p\.m\.?|u\.s\.?)(?![\w/.])"
-    r"|\b[\w-]+(?:\.js|\.net)\b(?=[^/]|$)(?<=node\.js|.vue\.js|next\.js|.asp\.net)"
+    r"|\b(?:node|vue|next|react|three|d3|asp)\.(?:js|net)\b"
     r"|\d+(?:[./]\d+)+",
     re.IGNORECASE,
 )
@@ -51,6 +51,7 @@ _NAMED = re.compile(
     r"|(?<![\w.])\.{0,2}~?/[\w.@-]+"
     r"|\b[\w.@-]+/"
     r"|(?<!\w)\.?[\w-]*\w\.[a-z][a-z0-9]{0,7}\b(?!\.\w)"
+    r"|(?<![\w.])\.[a-z][\w-]{2,}"
     r"|\b(?:Makefile|Dockerfile|README|LICENSE|CHANGELOG|justfile)\b"
     r"|\b(?:files?|folders?|director(?:y|ies))\b"
     r"|(?:^|[.,;:!?]\s*|\b(?:please|you|and|then|to|now|just)\s+)(?:run|execute)\s+\S",

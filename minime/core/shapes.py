@@ -153,7 +153,8 @@ def mismatch(shape: Shape, value: Any, *, hidden: bool) -> str:
         case Flag(), str() if value.lower() in {"true", "false", "yes", "no", "on", "off"} and not hidden:
             return f"{what}; take the quotes away"
         case Whole() | Number(), str() if number_in(value) is not None and not hidden:
-            return f"{what}; it is text as it stands: write it without quotes and without an exponent"
+            where = "without an exponent" if "e" in value.lower() else "without quotes"
+            return f"{what}, which is text to YAML; write it {where}"
         case _:
             return what
 

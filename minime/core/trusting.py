@@ -37,7 +37,8 @@ def harmless(layer: Layer, outside: frozenset[str]) -> Layer:
     for key, value in layer.values.items():
         if key == "permissions" and isinstance(value, list):
             places = [place for place, rule in enumerate(value) if not _rule_asks(place, rule)]
-            kept[key] = [value[place] for place in places]
+            if places or not value:
+                kept[key] = [value[place] for place in places]
             lines = _moved(lines, places)
         elif not _asks(str(key), value, outside):
             kept[key] = value

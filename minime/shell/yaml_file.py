@@ -1,4 +1,4 @@
-"""`read_bytes`, `parse_yaml`: a file becomes its bytes, read once; bytes become values, each with its line."""
+"""`read_bytes`, `parse_yaml`: a file becomes its bytes, read once; bytes become values, with their lines."""
 
 import os
 import stat
