@@ -1,4 +1,4 @@
-"""Events and outcomes to styled pieces of text, for a terminal or a pipe; lines only grow, none is rewritten."""
+"""Events and outcomes to styled pieces of text for a terminal or a pipe; lines grow, none is rewritten."""
 
 from typing import Literal
 
@@ -20,6 +20,7 @@ from minime.core.events import (
 )
 from minime.core.listing import count
 from minime.core.session import last_exchange, pending_tools, turns
+from minime.core.toolbox import TOOLS
 from minime.core.turn import Turn, stopped_text, turn_stopped
 from minime.core.values import (
     Assistant,
@@ -111,7 +112,7 @@ def diff_pieces(diff: Diff) -> Pieces:
 
 
 def resumed_pieces(session: Session, when: str) -> Pieces:
-    """The report of a session taken up again, with its last exchange. `when` is its last use, in local time."""
+    """The report of a session taken up again, with its last exchange. `when` is its last use, local."""
     trouble = f" · ⚠️ {count(len(session.errors), 'error')}" if session.errors else ""
     head = f"resumed {session.id} · {count(turns(session), 'turn')} · last used {when}{trouble}\n"
     pending = (Piece(pending_text(session.pending) + "\n", "yellow"),) if session.pending else ()
@@ -168,6 +169,22 @@ def errors_pieces(session: Session, when: tuple[str, ...]) -> Pieces:
         pieces.append(Piece(f"    {record.message}\n", "red"))
         pieces += [Piece(f"    {line}\n", "dim") for line in record.detail.splitlines()[:20]]
     return tuple(pieces)
+
+
+def context_text(session: Session, window: int | None) -> str:
+    """How much of the context window the newest request took, as the server counted it."""
+    usage = next((m.usage for m in reversed(session.messages) if isinstance(m, Assistant) and m.usage), None)
+    used = "not counted yet" if usage is None else f"{usage.total_tokens or usage.prompt_tokens:,} tokens"
+    size = "unknown (contextWindow in agent.yaml tells)" if window is None else f"{window:,} tokens"
+    left = f", {window - usage.total_tokens:,} left" if usage is not None and window is not None else ""
+    return f"used by the last request: {used}{left} · context window: {size}"
+
+
+def tools_text(names: tuple[str, ...]) -> str:
+    """The tools that the model may call, one a line."""
+    width = max((len(name) for name in names), default=0)
+    lines = [f"{tool.name:{width}}  {tool.description.partition('. ')[0].rstrip('.')}" for tool in TOOLS if tool.name in names]
+    return "\n".join(lines) or "no tools (tools in agent.yaml)"
 
 
 def plain(pieces: Pieces) -> str:

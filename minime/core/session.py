@@ -101,9 +101,7 @@ def failed_line(
     return record_error(session, record)
 
 
-def settle(
-    before: Session, turn: Turn, outcome: Outcome, now: datetime, partial: Assistant | None = None
-) -> Session:
+def settle(before: Session, turn: Turn, outcome: Outcome, now: datetime) -> Session:
     """The conversation after `turn` came to `outcome`.
 
     Answered: the turn is its newest. Cancelled: what was worth keeping is, or nothing changed. Failed:

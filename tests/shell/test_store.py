@@ -1,0 +1,297 @@
+"""Sessions on disk: whole or not at all, never over what is not ours, readable by their owner alone."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from minime.core.codec import decode, encode
+from minime.core.session import append_turn, with_title
+from minime.core.values import Session, Stamp
+from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
+from tests.support.values import ID, LATER, NOW, OTHER_ID, OTHER_STAMP, fresh, hello_turn, talked, tool_turn
+
+OTHERS = ("20260916-103000-00000001", "20260916-103000-00000002")
+
+
+def save(store: Store, session: Session, fresh_id: str = OTHER_ID) -> Saved:
+    saved = store.save(session, Stamp(NOW, fresh_id))
+    assert isinstance(saved, Saved)
+    return saved
+
+
+def load(store: Store, id: str = ID) -> Session:
+    loaded = store.load(id)
+    assert isinstance(loaded, Loaded), loaded
+    return loaded.session
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_what_is_saved_is_loaded_and_is_the_bytes_of_the_codec(tmp_path: Path) -> None:
+    save(Store(tmp_path), talked(tool_turn()))
+    assert (tmp_path / ".mm" / "sessions" / f"{ID}.json").read_bytes() == encode(talked(tool_turn()))
+    assert load(Store(tmp_path)) == talked(tool_turn())
+
+
+def test_nothing_is_made_on_disk_before_the_first_save(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert store.heads() == ()
+    assert isinstance(store.load(ID), NotLoaded)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_and_files_are_for_their_owner_alone_and_not_for_git(tmp_path: Path) -> None:  # F16
+    old = os.umask(0)
+    try:
+        save(Store(tmp_path), talked(hello_turn()))
+    finally:
+        os.umask(old)
+    assert mode(tmp_path / ".mm") == 0o700
+    assert mode(tmp_path / ".mm" / "sessions") == 0o700
+    assert mode(tmp_path / ".mm" / "sessions" / f"{ID}.json") == 0o600
+    assert (tmp_path / ".mm" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_gitignore_that_is_there_stays(tmp_path: Path) -> None:  # F16
+    (tmp_path / ".mm").mkdir()
+    (tmp_path / ".mm" / ".gitignore").write_text("mine\n")
+    save(Store(tmp_path), fresh())
+    assert (tmp_path / ".mm" / ".gitignore").read_text() == "mine\n"
+
+
+def test_a_save_leaves_the_file_and_no_draft(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    saved = save(store, talked(hello_turn()))
+    save(store, append_turn(saved.session, tool_turn(), LATER))
+    assert sorted(p.name for p in store.folder.iterdir()) == [".lock", f"{ID}.json"]
+    assert load(store).messages == talked(hello_turn(), tool_turn()).messages
+
+
+def test_a_draft_is_written_beside_its_file_synced_and_renamed_over_it(tmp_path: Path) -> None:  # F06, F10
+    """Asserted from the system calls of a real process, since a spy could only say what Python was told."""
+    program = f"""
+from pathlib import Path
+from minime.shell.store import Store
+from tests.support.values import OTHER_STAMP, fresh
+print(Store(Path({str(tmp_path)!r})).save(fresh(), OTHER_STAMP))
+"""
+    trace = tmp_path / "trace"
+    strace = [
+        "strace",
+        "-f",
+        "-y",
+        "-e",
+        "trace=openat,write,fsync,rename,renameat,renameat2",
+        "-o",
+        str(trace),
+    ]
+    try:
+        subprocess.run([*strace, sys.executable, "-c", program], check=True, capture_output=True, timeout=60)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        pytest.skip("strace is not there or may not trace here")
+    lines = [line for line in trace.read_text().splitlines() if "/.mm/sessions" in line]
+    steps = [
+        next(i for i, line in enumerate(lines) if " write(" in line and ".tmp>" in line),
+        next(i for i, line in enumerate(lines) if " fsync(" in line and ".tmp>" in line),
+        next(i for i, line in enumerate(lines) if " rename" in line and f"/.mm/sessions/{ID}.json" in line),
+        next(
+            i
+            for i, line in enumerate(lines)
+            if " fsync(" in line and line.split("<")[1].startswith(f"{tmp_path}/.mm/sessions>")
+        ),
+    ]
+    assert steps == sorted(steps)
+
+
+@pytest.mark.parametrize("id", ["../../etc/passwd", "a/b", "C:\\x", "", ".", "a" * 300])
+def test_an_id_of_another_form_is_refused_before_the_disk_is_touched(tmp_path: Path, id: str) -> None:  # F15
+    assert Store(tmp_path / "nowhere").load(id) == NotLoaded("invalid session id", damaged=False)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "empty"),
+        (encode(talked(tool_turn()))[:400], "truncated"),
+        (b'{"foo": 1}', "not a session file"),
+        (encode(msgspec.structs.replace(fresh(), id=OTHER_ID)), f"it holds another session, {OTHER_ID}"),
+    ],
+)
+def test_a_file_that_is_not_whole_or_not_ours_is_told_and_never_written(
+    tmp_path: Path, data: bytes, reason: str
+) -> None:
+    store = Store(tmp_path)  # F03, F07
+    save(store, fresh())
+    path = store.folder / f"{ID}.json"
+    path.write_bytes(data)
+    assert Store(tmp_path).load(ID) == NotLoaded(reason, damaged=True)
+    saved = save(Store(tmp_path), talked(hello_turn()))
+    assert saved.session.id == OTHER_ID
+    assert path.read_bytes() == data
+
+
+def test_trouble_of_the_disk_is_not_taken_for_damage(tmp_path: Path) -> None:  # F08
+    store = Store(tmp_path)
+    save(store, fresh())
+    (store.folder / f"{ID}.json").unlink()
+    (store.folder / f"{ID}.json").mkdir()
+    assert store.load(ID) == NotLoaded("Is a directory", damaged=False)
+
+
+def test_two_processes_on_one_session_both_keep_what_they_had(tmp_path: Path) -> None:  # L01, L04
+    save(Store(tmp_path), talked(hello_turn()))
+    one, two = Store(tmp_path), Store(tmp_path)
+    first, second = load(one), load(two)
+    save(one, append_turn(first, tool_turn(), LATER))
+    saved = save(two, append_turn(second, hello_turn(), LATER), OTHERS[0])
+    assert saved.session.id == OTHERS[0]
+    assert (
+        saved.notice
+        == f"session {ID} was changed by another process; this conversation goes on as {OTHERS[0]}"
+    )
+    assert load(one).messages == talked(hello_turn(), tool_turn()).messages
+    assert load(two, OTHERS[0]).messages == talked(hello_turn(), hello_turn()).messages
+    again = save(two, append_turn(saved.session, hello_turn(), LATER), OTHERS[1])
+    assert again.session.id == OTHERS[0]
+
+
+def test_a_title_given_by_another_process_is_taken_over(tmp_path: Path) -> None:
+    save(Store(tmp_path), talked(hello_turn()))
+    one, two = Store(tmp_path), Store(tmp_path)
+    first, second = load(one), load(two)
+    save(one, with_title(first, "sums"))
+    saved = save(two, append_turn(second, hello_turn(), LATER))
+    assert (saved.session.id, saved.session.title, saved.notice) == (ID, "sums", "")
+
+
+def test_a_session_deleted_elsewhere_goes_on_under_a_new_id(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    saved = save(store, talked(hello_turn()))
+    (store.folder / f"{ID}.json").unlink()
+    again = save(store, append_turn(saved.session, hello_turn(), LATER))
+    assert again.session.id == OTHER_ID
+    assert "was deleted by another process" in again.notice
+
+
+def test_an_id_that_is_taken_is_drawn_again_without_a_word(tmp_path: Path) -> None:
+    save(Store(tmp_path), talked(hello_turn()))
+    saved = save(Store(tmp_path), talked(tool_turn()))
+    assert (saved.session.id, saved.notice) == (OTHER_ID, "")
+    assert load(Store(tmp_path)) == talked(hello_turn())
+
+
+def test_a_full_disk_leaves_the_old_file_and_says_why(tmp_path: Path) -> None:  # F02
+    """The real thing: a limit on the size of files in a child process, which the kernel enforces."""
+    save(Store(tmp_path), talked(hello_turn()))
+    program = f"""
+import resource, signal
+from pathlib import Path
+from minime.core.session import append_turn
+from minime.core.turn import Turn
+from minime.core.values import Assistant, User
+from minime.shell.store import Store
+from tests.support.values import LATER, OTHER_STAMP
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = Store(Path({str(tmp_path)!r}))
+session = store.load({ID!r}).session
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+big = append_turn(session, Turn((User("q"), Assistant("x" * 5000))), LATER)
+print(store.save(big, OTHER_STAMP).line)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    folder = tmp_path / ".mm" / "sessions"
+    assert done.stdout == f"cannot save the session in {folder}: File too large\n"
+    assert decode((folder / f"{ID}.json").read_bytes()) == talked(hello_turn())
+    assert sorted(p.name for p in folder.iterdir()) == [".lock", f"{ID}.json"]
+
+
+def test_a_folder_that_cannot_be_made_is_told_and_the_next_save_tries_again(
+    tmp_path: Path,
+) -> None:  # F09, F17
+    store = Store(tmp_path)
+    (tmp_path / ".mm").write_text("a file in the way")
+    refused = store.save(talked(hello_turn()), OTHER_STAMP)
+    assert isinstance(refused, NotSaved)
+    assert "Not a directory" in refused.line or "File exists" in refused.line
+    (tmp_path / ".mm").unlink()
+    assert save(store, talked(hello_turn())).session.id == ID
+
+
+def test_a_folder_that_vanished_is_made_again_and_the_conversation_kept(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    saved = save(store, talked(hello_turn()))
+    (store.folder / f"{ID}.json").unlink()
+    (store.folder / ".lock").unlink()
+    store.folder.rmdir()
+    again = save(store, saved.session)
+    assert load(store, again.session.id).messages == talked(hello_turn()).messages
+
+
+def test_a_sessions_folder_that_leads_out_of_the_project_is_not_used(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    project = tmp_path / "project"
+    (project / ".mm").mkdir(parents=True)
+    (project / ".mm" / "sessions").symlink_to(outside)
+    refused = Store(project).save(fresh(), OTHER_STAMP)
+    assert isinstance(refused, NotSaved)
+    assert "out of the project" in refused.line
+    assert list(outside.iterdir()) == []
+
+
+def test_a_project_reached_through_a_link_is_the_same_project(tmp_path: Path) -> None:  # F18
+    real = tmp_path / "real"
+    real.mkdir()
+    (tmp_path / "link").symlink_to(real)
+    save(Store(tmp_path / "link"), talked(hello_turn()))
+    assert [head.id for head in Store(real).heads()] == [ID]
+
+
+def test_the_list_goes_by_last_use_in_the_file_and_not_by_its_mtime(tmp_path: Path) -> None:  # F20
+    store = Store(tmp_path)
+    save(store, talked(hello_turn()))
+    save(store, msgspec.structs.replace(fresh(), id=OTHERS[0]))
+    os.utime(store.folder / f"{OTHERS[0]}.json", (2e9, 2e9))
+    assert [head.id for head in store.heads()] == [ID, OTHERS[0]]
+
+
+def test_the_list_shows_damaged_files_and_passes_over_what_is_no_session(tmp_path: Path) -> None:  # F02
+    store = Store(tmp_path)
+    save(store, talked(hello_turn()))
+    (store.folder / f"{OTHERS[0]}.json").write_bytes(b"")
+    (store.folder / "notes.json").write_text("{}")
+    (store.folder / f".{OTHERS[1]}.0.tmp").write_text("{")
+    rows = list(store.rows(tuple(head.id for head in store.heads())))
+    assert [(row.id, row.damaged) for row in rows] == [(OTHERS[0], "empty"), (ID, "")]
+
+
+def test_a_head_without_its_time_in_the_first_4_kb_is_read_whole(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    save(store, talked(hello_turn()))
+    path = store.folder / f"{ID}.json"
+    path.write_bytes(b'{"x-padding": "' + b"x" * 5000 + b'",' + path.read_bytes()[1:])
+    assert store.heads()[0].updated == LATER
+
+
+def test_the_lock_is_let_go_when_its_holder_is_killed(tmp_path: Path) -> None:  # L02
+    save(Store(tmp_path), fresh())
+    program = f"""
+import fcntl, os, time
+fcntl.flock(os.open({str(tmp_path / ".mm" / "sessions" / ".lock")!r}, os.O_RDWR), fcntl.LOCK_EX)
+print("held", flush=True); time.sleep(60)
+"""
+    holder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    with holder:
+        assert holder.stdout.readline() == "held\n"
+        holder.kill()
+    assert save(Store(tmp_path), msgspec.structs.replace(fresh(), id=OTHERS[0])).session.id == OTHERS[0]
