@@ -26,7 +26,8 @@ LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "max_length", "
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """An answer as far as it has come. `tools` are the names of those that were offered."""
+    """An answer as far as it has come. `tools` are the names of those that were offered; `marked` says that
+    the end mark came, `whole` that the server sent no stream but one body, `begun` that it sent anything."""
 
     tools: frozenset[str] = frozenset()
     secrets: tuple[str, ...] = ()
@@ -40,12 +41,18 @@ class Draft(msgspec.Struct, frozen=True):
     thought_named: bool = False
     calls: tuple[PartialCall, ...] = ()
     finish: str = ""
-    ended: bool = False
+    whole: bool = False
+    marked: bool = False
     begun: bool = False
     usage: Usage | None = None
     model: str = ""
     error: str = ""
     unreadable: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether this may be all: a finish reason or the end mark came, or it was no stream at all."""
+        return bool(self.finish) or self.marked or self.whole
 
 
 class Complete(msgspec.Struct, frozen=True, tag_field="reply", tag="complete"):
@@ -78,7 +85,7 @@ def add_payload(draft: Draft, payload: bytes) -> tuple[Draft, tuple[Event, ...]]
         case Chunk() as chunk:
             return add_chunk(draft, chunk)
         case End():
-            return msgspec.structs.replace(draft, ended=True, begun=True), ()
+            return msgspec.structs.replace(draft, marked=True, begun=True), ()
         case ErrorSent(raw=raw):
             return msgspec.structs.replace(draft, error=raw, begun=True), ()
         case Unreadable(raw=raw):
@@ -128,7 +135,8 @@ def add_chunk(draft: Draft, chunk: Chunk) -> tuple[Draft, tuple[Event, ...]]:
         named,
         calls,
         chunk.finish or draft.finish,
-        draft.ended or chunk.whole or bool(chunk.finish),
+        draft.whole or chunk.whole,
+        draft.marked,
         True,
         chunk.usage or draft.usage,
         chunk.model or draft.model,

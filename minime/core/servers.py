@@ -68,3 +68,21 @@ def is_loopback(url: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def parse_models(body: bytes) -> tuple[str, ...]:
+    """The names in a server's list of models, in its order; empty when there are none to be read."""
+    try:
+        decoded = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return ()
+    if isinstance(decoded, dict):
+        decoded = decoded.get("data") or decoded.get("models")
+    names = [_model_name(entry) for entry in decoded] if isinstance(decoded, list) else []
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _model_name(entry: object) -> str:
+    if isinstance(entry, dict):
+        entry = next((entry[key] for key in ("id", "name", "model") if entry.get(key)), "")
+    return entry if isinstance(entry, str) else ""
