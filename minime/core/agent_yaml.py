@@ -1,6 +1,8 @@
 """The keys of agent.yaml, each with its shape, meaning, default and example: what `read`, the JSON Schema
 and the file that `mm init` writes are made from."""
 
+import textwrap
+
 from minime.core.permissions import PermissionRule
 from minime.core.settings import TOOL_NAMES, Compaction, McpCommand, McpServer, McpUrl, Sessions
 from minime.core.shapes import (
@@ -217,16 +219,16 @@ KEYS = (
 )
 
 _HEAD = """\
-# How mm works in this project. Every key stands here as a comment; take its # away to set it.
-# mm config shows what is in effect and where each value comes from.
+## How mm works in this project. Every key stands here as a comment; take the "# " before it away to set it.
+## mm config shows what is in effect and where each value comes from.
 """
 
 
 def agent_yaml_template() -> str:
-    """A whole agent.yaml in which every key is a comment, `#key` with its default or an example, below
-    `# words` about it. Taking away each `#` that no space follows leaves a valid file."""
+    """A whole agent.yaml in which every key is a comment, `# key` with its default or an example, below
+    `## words` about it. Without one `#` and one space at the start of each line it sets every key."""
     parts = [_HEAD]
     for key in KEYS:
-        lines = "\n".join(f"#{line}" for line in key.example.split("\n"))
-        parts.append(f"# {key.meaning}\n# Default: {key.default}.\n{lines}\n")
+        words = textwrap.fill(f"{key.meaning} Default: {key.default}.", 107, break_on_hyphens=False)
+        parts.append(textwrap.indent(words, "## ") + "\n" + textwrap.indent(key.example, "# ") + "\n")
     return "\n".join(parts)

@@ -77,7 +77,7 @@ def _rows(key: Key, settings: Settings) -> list[tuple[str, str, str]]:
             return [(key.name, MASK, place)]
         case _ if key.default and value in (None, (), {}) and place == "default":
             return [(key.name, key.default, place)]
-        case _ if key.name == "instruction" and place == "default":
+        case _ if key.name in {"instruction", "tools"} and place == "default":
             return [(key.name, key.default, place)]
         case _:
             return [(key.name, _value_text(key, value), place)]
@@ -104,7 +104,7 @@ def _text(text: str) -> str:
 
 def _word(text: str) -> str:
     """A text as YAML takes it inside a list: in quotes where it would mean something else."""
-    plain = text.isprintable() and text.strip() == text and not set(text) & set(",[]{}:#\"'&*!|>%@`")
+    plain = text.isprintable() and not set(text) & set(" ,[]{}:#\"'&*!|>%@`")
     return text if plain and text else json.dumps(text, ensure_ascii=False)
 
 

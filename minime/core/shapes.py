@@ -140,11 +140,11 @@ def unknown_key(name: str, known: tuple[str, ...]) -> str:
 def mismatch(shape: Shape, value: Any, *, hidden: bool) -> str:
     """The complaint about a value that does not fit, with the way out where one is known. `hidden`: the value
     itself is not shown."""
-    what = f"expected {expected(shape)}, found " + ("something else" if hidden else shown(value))
+    what = f"expected {expected(shape)}" + ("" if hidden else f", found {shown(value)}")
     match shape, value:
         case Text() | Choice(), bool():
             return f"{what}; YAML reads yes, no, on and off as true and false, so write it in quotes"
-        case Text() | Choice(), list() | dict():
+        case (Text() | Choice(), list() | dict()) | (Text(form="url" | "web"), _):
             return what
         case Text() | Choice(), _ if not isinstance(value, str):
             return f"{what}; write it in quotes"

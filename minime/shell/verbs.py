@@ -29,7 +29,7 @@ def init(project: Path, say: Say, warn: Say) -> int:
     except OSError as error:
         warn(f"cannot write {path}: {error.strerror}")
         return FAILED
-    say(f"wrote {path}: every key is a comment, take the # away to set one")
+    say(f"wrote {path}: every key is a comment, take the # before one away to set it")
     return DONE
 
 

@@ -79,7 +79,7 @@ def parse_yaml(data: bytes) -> Yaml | Unusable:
     except _RefusedError as refused:
         return refused.unusable
     except yaml.MarkedYAMLError as error:
-        return _marked(error)
+        return _marked(error, text)
     except yaml.reader.ReaderError as error:
         return Unusable("holds a character that YAML does not allow", text.count("\n", 0, error.position) + 1)
     except (yaml.YAMLError, RecursionError) as error:
@@ -103,8 +103,11 @@ def _check_depth(yaml: Any, text: str, loader: Any) -> None:
             raise _RefusedError(Unusable("nested too deeply", event.start_mark.line + 1))
 
 
-def _marked(error: Any) -> Unusable:
+def _marked(error: Any, text: str) -> Unusable:
     mark = error.problem_mark or error.context_mark
+    if error.context_mark and mark.line >= len(text.splitlines()):
+        # What is still open at the end of the file is wrong where it began.
+        mark = error.context_mark
     problem = error.problem or error.context or "cannot be read"
     hint = "; indent with spaces instead of tabs" if "\\t" in problem else ""
     return Unusable(f"not valid YAML: {problem}{hint}", mark.line + 1 if mark else 0)
