@@ -53,7 +53,7 @@ def values_of(text: str) -> dict[str, Any]:
 
 
 def uncommented(template: str) -> str:
-    return re.sub(r"^# ?", "", template, flags=re.M)
+    return re.sub(r"^# ?", "", template, flags=re.MULTILINE)
 
 
 def test_init_writes_a_file_that_is_valid_as_it_stands(project: Path, environ: dict[str, str]) -> None:
