@@ -92,6 +92,7 @@ def test_the_template_without_its_comment_marks_sets_every_key(golden: Any) -> N
     assert template == golden("cli/init.yaml")
     values = values_of(uncommented(template))
     assert list(values) == [key.name for key in KEYS]
+    assert values["compaction"] == {"auto": True, "threshold": 0.8, "keep": 2}
     assert accepts(config_schema(), values)
     settings = parse_settings((Layer(source="agent.yaml", values=values),), {})
     assert isinstance(settings, Settings)
