@@ -76,6 +76,13 @@ class BadCall(msgspec.Struct, frozen=True):
     message: str
 
 
+class Said(msgspec.Struct, frozen=True):
+    """What came of an action, in words for the model."""
+
+    text: str
+    failed: bool = False
+
+
 def _spec(name: str, description: str, required: dict[str, Any], optional: dict[str, Any]) -> ToolSpec:
     parameters = {"type": "object", "properties": {**required, **optional}, "required": list(required)}
     return ToolSpec(name, description, parameters)
