@@ -2,17 +2,16 @@
 that is wrong with it."""
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
 from minime.core.agent_yaml import KEYS
-from minime.core.permissions import Mode
+from minime.core.permissions import MODES
 from minime.core.reading import Complaint, Reading, read_keys
 from minime.core.settings import Origins, Settings
 from minime.core.shapes import Choice, Key, Path, Table, shown
 
-MODES: tuple[str, ...] = get_args(Mode)
 MODE = Key("mode", Choice(MODES))
 
 

@@ -1,7 +1,6 @@
 """Which agent.yaml of a project the user has trusted: a digest of its path and bytes, kept in a file of the
 user's own."""
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +8,11 @@ from pathlib import Path
 
 def digest(path: Path, data: bytes) -> str:
     """The SHA-256, in hexadecimal, that stands for this file with these bytes at this place."""
-    place = os.fsencode(os.path.realpath(path))
+    import hashlib
+
+    # The folder counts with its links resolved, the file does not: a link to a file that is trusted in one
+    # project must not be trusted in another.
+    place = os.fsencode(os.path.join(os.path.realpath(path.parent), path.name))  # noqa: PTH118
     return hashlib.sha256(len(place).to_bytes(8, "big") + place + data).hexdigest()
 
 

@@ -3,7 +3,10 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from minime.core.agent_yaml import KEYS
 from minime.core.configuration import Layer, parse_settings
 from minime.core.permissions import PermissionRule
 from minime.core.settings import Settings, origin
@@ -81,6 +84,28 @@ def test_without_trust_permissions_can_only_deny_and_keep_their_lines() -> None:
         PermissionRule("write_file", "*", "ask"),
     )
     assert origin(settings, "permissions.0") == "agent.yaml:3"
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.sampled_from(["", "x", "${HOME}", "http://evil.example", "/etc/passwd", "allow"]),
+    lambda one: (
+        st.lists(one, max_size=3)
+        | st.dictionaries(st.sampled_from(["tool", "match", "do", "command", "url", "${A}"]), one, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from([key.name for key in KEYS]), VALUES))
+def test_what_is_harmless_asks_for_nothing_and_is_part_of_the_file(values: dict[str, Any]) -> None:
+    file = layer(**values)
+    rest = harmless(file, OUTSIDE)
+    assert wants(rest, OUTSIDE) == ()
+    assert rest.values.items() <= values.items() or "permissions" in rest.values
+    assert harmless(rest, OUTSIDE) == rest
+    assert bool(wants(file, OUTSIDE)) == (rest != file) == bool(left_out(file, OUTSIDE))
 
 
 def test_a_want_shows_commands_whole_and_no_hidden_characters() -> None:

@@ -78,6 +78,24 @@ def test_a_changed_or_moved_file_is_not_the_one_that_was_trusted(
     assert load(project, environ).settings.api_key is None
 
 
+def test_a_link_to_a_trusted_file_is_not_trusted_in_another_project(
+    place: tuple[dict[str, str], Path],
+) -> None:
+    environ, project = place
+    load(project, environ, trust=True)
+    other = project.parent / "other"
+    other.mkdir()
+    (other / "agent.yaml").symlink_to(project / "agent.yaml")
+    assert load(other, environ).settings.api_key is None
+
+
+def test_a_trusted_project_reached_through_a_link_is_trusted(place: tuple[dict[str, str], Path]) -> None:
+    environ, project = place
+    load(project, environ, trust=True)
+    (project.parent / "link").symlink_to(project)
+    assert load(project.parent / "link", environ).settings.api_key == "sk-12345"
+
+
 def test_a_harmless_file_asks_for_nothing(place: tuple[dict[str, str], Path]) -> None:
     environ, project = place
     (project / "agent.yaml").write_text("model: m\nbaseUrl: http://localhost:1/v1", encoding="utf-8")
