@@ -1,5 +1,7 @@
 """What every test may use: the golden files, a home folder of its own, and no leftovers."""
 
+import asyncio
+import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -90,3 +92,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     elif unused:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         print(f"\ngolden files that no test uses: {', '.join(unused)} (just golden removes them)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """An `async def` test runs in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames  # noqa: SLF001
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True

@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
-from minime.core.turn import Turn
+from minime.core.fit import Fit, names_something
+from minime.core.settings import Settings
+from minime.core.turn import Turn, rounds
 from minime.core.values import (
     Assistant,
     ImagePart,
@@ -21,6 +23,7 @@ from minime.core.values import (
     Tool,
     ToolCall,
     User,
+    question_text,
 )
 
 INTERRUPTED = "interrupted before a result was recorded; it may have run"
@@ -56,6 +59,27 @@ def build_request(
     body["stream"] = True
     body["stream_options"] = {"include_usage": True}
     return msgspec.json.encode(body | msgspec.to_builtins(sampling))
+
+
+def offered_tools(suits: Fit, names: tuple[str, ...], turn: Turn) -> tuple[str, ...]:
+    """The tools that the model is offered at this point of the turn."""
+    if suits.tools == "always":
+        return names
+    may_call = rounds(turn) < suits.max_steps - 1 and names_something(question_text(turn.question))
+    return names if may_call else ()
+
+
+def sampling(settings: Settings, suits: Fit) -> Sampling:
+    """What a request asks of the server beside the answer."""
+    return Sampling(
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        seed=settings.seed,
+        stop=settings.stop,
+        max_tokens=suits.max_output,
+        reasoning_effort=settings.reasoning_effort,
+        repeat_penalty=suits.repeat_penalty,
+    )
 
 
 def fit(messages: Iterable[Message]) -> tuple[Message, ...]:

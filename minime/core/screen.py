@@ -183,7 +183,11 @@ def context_text(session: Session, window: int | None) -> str:
 def tools_text(names: tuple[str, ...]) -> str:
     """The tools that the model may call, one a line."""
     width = max((len(name) for name in names), default=0)
-    lines = [f"{tool.name:{width}}  {tool.description.partition('. ')[0].rstrip('.')}" for tool in TOOLS if tool.name in names]
+    lines = [
+        f"{tool.name:{width}}  {tool.description.partition('. ')[0].rstrip('.')}"
+        for tool in TOOLS
+        if tool.name in names
+    ]
     return "\n".join(lines) or "no tools (tools in agent.yaml)"
 
 

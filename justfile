@@ -1,0 +1,49 @@
+# What is done to this project. `just` alone lists it.
+
+set positional-arguments
+
+# this list
+default:
+    @just --list --unsorted
+
+# everything that CI checks: tests, lint, types, layers, goldens, docs
+check: test lint types layers golden-check docs-check
+
+# the tests (arguments go to pytest)
+test *arguments:
+    uv run pytest "$@"
+
+# write new and changed golden files and remove unused ones; read the diff before you commit it
+golden *arguments:
+    uv run pytest -q --snapshot-update "$@"
+    git status --short golden
+
+# golden files are as the code makes them: tests never write them, so nothing may have changed
+golden-check:
+    git diff --exit-code --stat -- golden
+
+# style and mistakes
+lint:
+    uv run ruff check
+    uv run ruff format --check
+
+# types, strictly
+types:
+    uv run mypy
+
+# the arrows of the house
+layers:
+    uv run lint-imports
+
+# mend style where a program can
+fix:
+    uv run ruff check --fix
+    uv run ruff format
+
+# speed and memory against a floor in the same run; writes docs/reference/performance.md
+bench *arguments:
+    uv run python -m tests.bench "$@"
+
+# what the docs claim: commands, goldens shown, links
+docs-check:
+    uv run pytest -q tests/house/test_docs.py

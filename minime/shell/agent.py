@@ -1,0 +1,182 @@
+"""Who answers and who acts: the server, the model on it, the tools of the project, joined into hands."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from minime.core.embedded import CONTEXT_WINDOW, SMOLLM2, Stuck, answering_text, stuck_text
+from minime.core.events import Notice
+from minime.core.failures import Failure
+from minime.core.fit import Fit, fit_for
+from minime.core.request import build_request, offered_tools, sampling
+from minime.core.servers import Server, choose_model, server_at, server_name
+from minime.core.settings import Settings, secret_names, secrets
+from minime.core.toolbox import tool_declarations
+from minime.core.turn import Turn
+from minime.core.values import Assistant, Session, ToolCall
+from minime.shell.loop import Emit, Hands
+from minime.shell.model import Model, ModelFailed
+from minime.shell.tools import Ready, Tools
+
+if TYPE_CHECKING:
+    from minime.shell.embedded import Embedded
+
+NO_MODEL = (
+    "no model to ask: no local server answers and none is set; start one (ollama serve), set baseUrl in "
+    "agent.yaml, or fetch a small model with: mm setup"
+)
+
+
+class Connection(NamedTuple):
+    """A model that can be asked: where, under which name, how much at once, and what ends with it."""
+
+    model: Model
+    server: Server
+    name: str
+    fit: Fit
+    embedded: "Embedded | None" = None
+
+
+class Agent:
+    """Reaches for a server when one is needed, not before, and keeps to it."""
+
+    def __init__(self, settings: Settings, project: Path, cwd: Path, environ: Mapping[str, str]) -> None:
+        self.settings = settings
+        self.system = settings.instruction
+        self.tool_names = settings.tools
+        self.tools = Tools(
+            project,
+            cwd,
+            command_timeout=settings.command_timeout,
+            secrets=secrets(settings),
+            secret_names=secret_names(settings),
+        )
+        self._cwd = cwd
+        self._environ = environ
+        self._connection: Connection | None = None
+        self._name = settings.model
+
+    @property
+    def max_steps(self) -> int:
+        """Rounds of tools in one turn; 0: no bound."""
+        return self._connection.fit.max_steps if self._connection else self.settings.max_steps
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens, where they are known."""
+        if self._connection is not None and self._connection.embedded is not None:
+            return CONTEXT_WINDOW
+        return self.settings.context_window
+
+    def hands(
+        self,
+        session: Session,
+        consent: Callable[[ToolCall, Ready], Awaitable[str]],
+        keep: Callable[[Turn], None],
+    ) -> Hands:
+        """What a turn beside `session` needs of the world."""
+
+        async def ask(turn: Turn, emit: Emit) -> Assistant:
+            connection = await self.connected(lambda line: emit(Notice(line)))
+            names = offered_tools(connection.fit, self.tool_names, turn)
+            body = build_request(
+                session,
+                turn,
+                connection.name,
+                tool_declarations(names),
+                sampling(self.settings, connection.fit),
+            )
+            answer = await connection.model.ask(body, frozenset(names), emit)
+            return msgspec.structs.replace(answer, model=connection.name)
+
+        return Hands(ask, self.tools.prepare, consent, self.tools.run, keep)
+
+    async def connected(self, tell: Callable[[str], None]) -> Connection:
+        """The model that answers, reached for at the first call. Raises ModelFailed. `tell` is given the
+        line that says which model answers where nobody chose one."""
+        if self._connection is None:
+            self._connection = await self._connect(tell)
+        return self._connection
+
+    async def describe(self) -> str:
+        """Who will answer, for a person at the start of a visit; asks servers, starts none."""
+        name = self._name or "the server's model"
+        if self._is_file():
+            return f"{Path(name).stem}, embedded"
+        if self.settings.base_url is not None:
+            return f"{name} at {self.settings.base_url}"
+        from minime.shell.servers import find_server
+
+        found = await find_server()
+        if found is None:
+            return "no server found; the embedded model answers"
+        return f"{choose_model(self._name, found.models) or name} on {server_name(found.server.kind)}"
+
+    async def use_model(self, name: str) -> None:
+        """Has the model `name` answer from the next question on."""
+        await self.close()
+        self._name = name
+
+    async def close(self) -> None:
+        """Ends the connection, and the embedded model if it runs."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.model.close()
+            if connection.embedded is not None:
+                connection.embedded.close()
+
+    def _is_file(self) -> bool:
+        return self._name is not None and self._name.endswith(".gguf")
+
+    async def _connect(self, tell: Callable[[str], None]) -> Connection:
+        if self._is_file():
+            return await self._embedded(self._cwd / Path(self._name or "").expanduser(), None)
+        if self.settings.base_url is not None:
+            return await self._served(server_at(self.settings.base_url), None)
+        from minime.shell.servers import find_server
+
+        found = await find_server()
+        if found is not None:
+            return await self._served(found.server, found.models)
+        from minime.shell.embedded import find_weights
+
+        weights = find_weights(self._environ)
+        if weights is None:
+            raise ModelFailed(Failure("no-model", NO_MODEL))
+        return await self._embedded(weights, tell)
+
+    async def _served(self, server: Server, models: tuple[str, ...] | None) -> Connection:
+        model = Model(
+            server,
+            api_key=self.settings.api_key or "",
+            headers=self.settings.headers,
+            watchdog=self.settings.watchdog_timeout,
+            secrets=secrets(self.settings),
+        )
+        name = self._name
+        if name is None:
+            name = choose_model(None, await model.models() if models is None else models)
+        if not name:
+            raise ModelFailed(
+                Failure(
+                    "no-model",
+                    f"{server_name(server.kind)} at {server.base_url} offers no model: fetch one first",
+                )
+            )
+        return Connection(model, server, name, fit_for(False, self.settings))
+
+    async def _embedded(self, weights: Path, tell: Callable[[str], None] | None) -> Connection:
+        """The model of a file, in a process of its own; with `tell` it is mm's own, and that is told."""
+        from minime.shell.embedded import start
+
+        own = tell is not None
+
+        started = await start(weights, template=own)
+        if isinstance(started, Stuck):
+            raise ModelFailed(Failure("no-model", stuck_text(started, str(weights)), started.detail))
+        model = Model(started.server, api_key=started.api_key, watchdog=self.settings.watchdog_timeout)
+        if tell is not None:
+            tell(answering_text(SMOLLM2.file.split(".")[0]))
+        return Connection(model, started.server, started.model, fit_for(own, self.settings), started)

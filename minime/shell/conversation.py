@@ -1,0 +1,114 @@
+"""A conversation as it is held: a turn is asked, settled and saved, whatever comes of it."""
+
+from collections.abc import Awaitable, Callable
+
+from minime.core.events import Failed, Outcome
+from minime.core.listing import Found, NotFound, pick
+from minime.core.session import failed_line, is_empty, new_session, settle, with_pending, with_system
+from minime.core.turn import Turn
+from minime.core.values import Session, ToolCall
+from minime.shell import clock
+from minime.shell.agent import Agent
+from minime.shell.loop import Emit, run_turn
+from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
+from minime.shell.tools import Ready
+
+Consent = Callable[[ToolCall, Ready], Awaitable[str]]
+
+
+class Conversation:
+    """The session in hand, where it is kept (`store` None: nowhere) and who answers.
+
+    `tell` is given each line that the user has to see about the keeping of the session; a façade puts its
+    own there.
+    """
+
+    def __init__(self, agent: Agent, store: Store | None) -> None:
+        self.agent = agent
+        self.store = store
+        self.session = self._fresh()
+        self.tell: Callable[[str], None] = lambda _: None
+        self._trouble = ""
+
+    async def ask(self, turn: Turn, emit: Emit, consent: Consent) -> tuple[Turn, Outcome]:
+        """Has `turn` answered and keeps what came of it, on disk too where there is a store."""
+        before = self.session
+        ended, outcome = await run_turn(
+            before,
+            turn,
+            self.agent.hands(before, consent, self._keep),
+            emit,
+            self.agent.tool_names,
+            self.agent.max_steps,
+        )
+        self.session = settle(self.session, ended, outcome, clock.now())
+        if self.session != before or not is_empty(self.session):
+            self._save()
+        return ended, outcome
+
+    def resume(self, wanted: str) -> str:
+        """Takes up the session that `wanted` means; empty, or the line that says why not (then on record in
+        the session in hand, which goes on)."""
+        loaded = self._find(wanted)
+        if isinstance(loaded, Session):
+            self.session = with_system(loaded, self.agent.system)
+            return ""
+        self.session = failed_line(self.session, "resume", Failed(loaded), clock.now())
+        if self.store is not None and self.session.messages[1:]:
+            self._save()
+        return loaded
+
+    def leave(self) -> bool:
+        """Begins a new conversation; False when the one in hand is empty and so goes on."""
+        if is_empty(self.session):
+            return False
+        self.session = self._fresh()
+        return True
+
+    def change(self, session: Session) -> None:
+        """Takes `session` for the one in hand; on disk too if it has a file."""
+        self.session = session
+        if not is_empty(session):
+            self._save()
+
+    def _fresh(self) -> Session:
+        return new_session(clock.stamp(), self.agent.system, self.agent.settings.model or "")
+
+    def _find(self, wanted: str) -> Session | str:
+        if self.store is None:
+            return "sessions are not kept here (sessions.enabled in agent.yaml, --no-session)"
+        try:
+            ids = tuple(head.id for head in self.store.heads())
+        except OSError as error:
+            return f"cannot read {self.store.folder}: {error.strerror or error}"
+        match pick(ids, wanted, self.session.id):
+            case NotFound(message=message):
+                return message
+            case Found(id=id):
+                match self.store.load(id):
+                    case Loaded(session=session):
+                        return session
+                    case NotLoaded(reason=reason):
+                        return f"cannot read session {id}: {reason}"
+
+    def _keep(self, turn: Turn) -> None:
+        """Puts the finished rounds of a running turn on disk: a crash loses the one in hand at most."""
+        self.session = with_pending(self.session, turn, clock.now(), "running")
+        self._save()
+
+    def _save(self) -> None:
+        """Tells of trouble once: again only when it changes, or is over."""
+        if self.store is None:
+            return
+        match self.store.save(self.session, clock.stamp()):
+            case Saved(session=session, notice=notice):
+                self.session = session
+                if notice:
+                    self.tell(notice)
+                if self._trouble:
+                    self.tell("the session is saved again")
+                self._trouble = ""
+            case NotSaved(line=line):
+                if line != self._trouble:
+                    self.tell(line)
+                self._trouble = line

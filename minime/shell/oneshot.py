@@ -1,0 +1,123 @@
+"""One question, one turn: the answer on stdout, all else on stderr."""
+
+import asyncio
+import sys
+
+import msgspec
+
+from minime.core.events import Answered, Cancelled, Event, Failed, Outcome, TextDelta
+from minime.core.screen import Piece, Screen, show_event, show_outcome
+from minime.core.turn import Turn, answer_text, turn_stopped
+from minime.shell.conversation import Conversation
+from minime.shell.keyboard import Interrupts
+from minime.shell.paper import Paper
+from minime.shell.permission import Permission
+
+READING_AFTER = 0.2
+"""Seconds of silence on a pipe after which a line says that mm is reading it."""
+
+
+class OneShot:
+    """Shows a turn as it goes. On a terminal the answer streams; into a pipe it goes whole, at the end, so
+    that what the model says between two tools does not get into it."""
+
+    def __init__(self, conversation: Conversation, *, as_json: bool) -> None:
+        self._conversation = conversation
+        self._out = Paper(sys.stdout)
+        self._err = Paper(sys.stderr)
+        self._json = as_json
+        self._screen = Screen()
+
+    def pause(self) -> None:
+        """Begins a new line, for a question to the person."""
+        if self._screen.open and not self._screen.ends_line:
+            self._err.write((Piece("\n"),))
+        self._screen = Screen()
+
+    def tell(self, line: str) -> None:
+        """A line of its own, on stderr."""
+        self.pause()
+        self._err.line(line, "yellow")
+
+    def run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:
+        """Has `turn` answered. The result is the exit status."""
+        with asyncio.Runner() as runner:
+            return runner.run(self._run(turn, permission, interrupts))
+
+    async def _run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:
+        asked = self._conversation.ask(turn, self._show, permission.consent)
+        ended, outcome = await interrupts.guard(asked)
+        if self._json:
+            self._line(self._report(ended, outcome))
+        else:
+            for piece in show_outcome(self._screen, ended, outcome, self._conversation.agent.max_steps):
+                (self._out if piece.answer and self._out.is_terminal else self._err).write((piece,))
+            if not self._out.is_terminal and not isinstance(outcome, Failed):
+                self._answer(answer_text(ended))
+        await self._conversation.agent.close()
+        match outcome:
+            case Answered():
+                return 1 if turn_stopped(ended) in {"steps", "loop"} else 0
+            case Failed():
+                return 1
+            case Cancelled():
+                return interrupts.leaving or 130
+
+    def _show(self, event: Event) -> None:
+        if self._json:
+            self._line(event)
+            return
+        streams = self._out.is_terminal
+        if isinstance(event, TextDelta) and not streams:
+            return
+        self._screen, pieces = show_event(self._screen, event)
+        for piece in pieces:
+            (self._out if piece.answer and streams else self._err).write((piece,))
+
+    def _answer(self, text: str) -> None:
+        if text:
+            self._out.write((Piece(text if text.endswith("\n") else text + "\n"),))
+
+    def _line(self, value: object) -> None:
+        self._out.write((Piece(msgspec.json.encode(value).decode() + "\n"),))
+
+    def _report(self, ended: Turn, outcome: Outcome) -> dict[str, object]:
+        conversation = self._conversation
+        report: dict[str, object] = {"event": "done", "outcome": "answered", "answer": answer_text(ended)}
+        match outcome:
+            case Failed(shown=shown):
+                report |= {"outcome": "failed", "answer": "", "error": shown}
+            case Cancelled():
+                report["outcome"] = "cancelled"
+            case Answered():
+                report["stopped"] = turn_stopped(ended)
+        return report | {"session": conversation.session.id if conversation.store else ""}
+
+
+def read_stdin() -> str | None:
+    """What comes in on stdin when that is no terminal; None when it is one, or closed.
+
+    A line on stderr says so when a pipe is silent at first: mm waits for its end.
+    """
+    from minime.core.text import clean
+
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return None
+    try:
+        _tell_when_silent()
+        return clean(sys.stdin.buffer.read())
+    except OSError:
+        return None
+
+
+def _tell_when_silent() -> None:
+    import os
+    import select
+    import stat
+
+    descriptor = sys.stdin.fileno()
+    if (
+        stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+        and not select.select([descriptor], [], [], READING_AFTER)[0]
+    ):
+        Paper(sys.stderr).line("mm: reading stdin until its end (Ctrl-D, or run it with < /dev/null)", "dim")

@@ -1,0 +1,126 @@
+"""Wishes of the command line to a conversation that is held: settings, store, agent and façade, joined."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from minime.core.settings import Settings
+from minime.core.turn import start
+from minime.shell.agent import Agent
+from minime.shell.config import Broken, Loaded, load_settings
+from minime.shell.conversation import Conversation
+from minime.shell.keyboard import Interrupts, confirm
+from minime.shell.paper import Paper
+from minime.shell.permission import Permission
+from minime.shell.project import find_project
+from minime.shell.store import Store
+from minime.shell.trust import remember
+
+WRONG = 2
+
+
+class Wishes(msgspec.Struct, frozen=True):
+    """What the command line asks for. `resume` is empty for a new session; `start` is where to work."""
+
+    start: Path
+    resume: str = ""
+    keep: bool = True
+    config: Path | None = None
+    options: dict[str, str | None] = {}
+    trust: bool = False
+    yes: bool = False
+    as_json: bool = False
+
+
+def open_turn(question: str, piped: str, wishes: Wishes) -> int:
+    """Has one question answered, what was piped in behind it. The result is the exit status."""
+    from minime.shell.oneshot import OneShot
+
+    err = Paper(sys.stderr)
+    interrupts = Interrupts()
+    interrupts.install()
+    conversation = _conversation(wishes, err, interactive=False)
+    if conversation is None:
+        return WRONG
+    if wishes.resume and (trouble := conversation.resume(wishes.resume)):
+        err.line(f"mm: {trouble}", "red")
+        return 1
+    shot = OneShot(conversation, as_json=wishes.as_json)
+    conversation.tell = shot.tell
+    permission = _permission(wishes, conversation.agent.settings, interrupts, shot.pause, interactive=False)
+    turn = start("\n\n".join(filter(None, (question, piped.strip("\n")))), typed=question)
+    return shot.run(turn, permission, interrupts)
+
+
+def open_terminal(wishes: Wishes) -> int:
+    """Sits down with the person at the terminal. The result is the exit status."""
+    from minime.shell.terminal import Terminal
+
+    interrupts = Interrupts()
+    interrupts.install()
+    conversation = _conversation(wishes, Paper(sys.stdout), interactive=True)
+    if conversation is None:
+        return WRONG
+    terminal = Terminal(conversation, interrupts, os.environ)
+    conversation.tell = terminal.tell
+    permission = _permission(
+        wishes, conversation.agent.settings, interrupts, terminal.pause, interactive=True
+    )
+    return terminal.visit(permission, wishes.resume)
+
+
+def _conversation(wishes: Wishes, paper: Paper, *, interactive: bool) -> Conversation | None:
+    """The conversation, still without a question; None when the configuration is broken (said already)."""
+    project = find_project(wishes.start, Path.home())
+    loaded = _settings(project, wishes, os.environ, ask=interactive)
+    if isinstance(loaded, Broken):
+        for line in loaded.lines:
+            Paper(sys.stderr).line(line, "red")
+        return None
+    for notice in loaded.notices:
+        paper.line(notice, "yellow")
+    keeps = wishes.keep and loaded.settings.sessions.enabled
+    agent = Agent(loaded.settings, project, wishes.start.resolve(), os.environ)
+    return Conversation(agent, Store(project) if keeps else None)
+
+
+def _settings(project: Path, wishes: Wishes, environ: Mapping[str, str], *, ask: bool) -> Loaded | Broken:
+    """The settings; a person at the terminal is asked whether to trust the project's file."""
+
+    def load(trust: bool) -> Loaded | Broken:
+        return load_settings(
+            project, environ=environ, config=wishes.config, options=wishes.options, trust=trust
+        )
+
+    loaded = load(wishes.trust)
+    if isinstance(loaded, Broken) or loaded.asks is None or loaded.asks.trusted or not ask:
+        return loaded
+    paper = Paper(sys.stdout)
+    paper.line(f"{loaded.asks.source} of this project asks for:", "yellow")
+    for want in loaded.asks.wants:
+        paper.line(f"  {want}")
+    if confirm("Trust it as it is?"):
+        remember(loaded.asks.key, loaded.asks.path, environ)
+        return load(True)
+    return loaded
+
+
+def _permission(
+    wishes: Wishes,
+    settings: Settings,
+    interrupts: Interrupts,
+    pause: Callable[[], None],
+    *,
+    interactive: bool,
+) -> Permission:
+    return Permission(
+        settings.mode,
+        settings.permissions,
+        interrupts,
+        pause,
+        approve_all=wishes.yes,
+        interactive=interactive,
+    )

@@ -1,0 +1,74 @@
+"""The verbs about kept conversations: what they hold, on stdout, for people or as JSON."""
+
+import json
+import sys
+
+import msgspec
+
+from minime.core.listing import Found, NotFound, pick, row_text
+from minime.core.screen import Piece, errors_pieces, message_pieces
+from minime.core.session_schema import session_schema
+from minime.core.values import Session
+from minime.shell import clock
+from minime.shell.paper import Paper
+from minime.shell.store import Loaded, NotLoaded, Store
+
+DONE, FAILED = 0, 1
+
+
+def list_sessions(store: Store, limit: int | None, *, as_json: bool) -> int:
+    """One line a session, newest use first; `limit` None shows all. As JSON: a list of rows."""
+    out = Paper(sys.stdout)
+    heads = store.heads()
+    shown = tuple(head.id for head in heads[:limit])
+    if as_json:
+        rows = msgspec.to_builtins(tuple(store.rows(shown)))
+        out.line(json.dumps(rows, ensure_ascii=False, indent=2))
+        return DONE
+    if not heads:
+        Paper(sys.stderr).line("no sessions here yet")
+    for row in store.rows(shown):
+        out.line(row_text(row, clock.local), "red" if row.damaged else "")
+    if len(shown) < len(heads):
+        Paper(sys.stderr).line(f"… and {len(heads) - len(shown)} older (--all)", "dim")
+    return DONE
+
+
+def show_session(store: Store, wanted: str, *, errors: bool, as_json: bool) -> int:
+    """The conversation that `wanted` means, or its error records; as JSON: its file as it is."""
+    err = Paper(sys.stderr)
+    match pick(tuple(head.id for head in store.heads()), wanted):
+        case NotFound(message=message):
+            err.line(f"mm: {message}", "red")
+            return FAILED
+        case Found(id=id):
+            pass
+    match store.load(id):
+        case NotLoaded(reason=reason):
+            err.line(f"mm: cannot read session {id}: {reason}", "red")
+            return FAILED
+        case Loaded(session=session):
+            pass
+    if as_json:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(_errors_json(session) if errors else store.read(id))
+        return DONE
+    out = Paper(sys.stdout)
+    if errors:
+        when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
+        out.write(errors_pieces(session, when))
+    else:
+        when_used = f"{clock.local(session.updated):%Y-%m-%d %H:%M}"
+        out.write((Piece(f"{session.title or 'no title'} · {id} · {when_used}\n\n", "bold"),))
+        out.write(message_pieces(session.messages))
+    return DONE
+
+
+def schema_session() -> int:
+    """The JSON Schema of the session file."""
+    Paper(sys.stdout).line(json.dumps(session_schema(), ensure_ascii=False, indent=2))
+    return DONE
+
+
+def _errors_json(session: Session) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(session.errors), indent=2) + b"\n"

@@ -1,0 +1,250 @@
+"""The interactive terminal: read a line, do it, say what came of it."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+
+from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, parse_command
+from minime.core.consent import always_text
+from minime.core.events import Event
+from minime.core.listing import count, row_text
+from minime.core.permissions import MODES
+from minime.core.screen import (
+    Piece,
+    Screen,
+    Style,
+    context_text,
+    errors_pieces,
+    resumed_pieces,
+    show_event,
+    show_outcome,
+    tools_text,
+)
+from minime.core.session import with_title
+from minime.core.turn import start
+from minime.core.values import first_line
+from minime.shell import clock
+from minime.shell.conversation import Conversation
+from minime.shell.keyboard import History, Interrupts, read_line
+from minime.shell.model import ModelFailed
+from minime.shell.paper import Paper
+from minime.shell.permission import Permission
+
+SHOWN_SESSIONS = 20
+
+
+class Terminal:
+    """A visit: one conversation in hand at a time, until the person leaves."""
+
+    def __init__(
+        self, conversation: Conversation, interrupts: Interrupts, environ: Mapping[str, str]
+    ) -> None:
+        self.conversation = conversation
+        self.permission: Permission | None = None
+        self._interrupts = interrupts
+        self._paper = Paper(sys.stdout)
+        self._history = History(environ)
+        self._screen = Screen()
+        self._hinted = False
+
+    def pause(self) -> None:
+        """Begins a new line, for a question to the person."""
+        if self._screen.open and not self._screen.ends_line:
+            self._paper.write((Piece("\n"),))
+        self._screen = Screen()
+
+    def tell(self, line: str, style: Style = "yellow") -> None:
+        """A line of its own."""
+        self.pause()
+        self._paper.line(line, style)
+
+    def visit(self, permission: Permission, first: str = "") -> int:
+        """Holds the conversation until the person leaves. The result is the exit status."""
+        self.permission = permission
+        self._history.open()
+        with asyncio.Runner() as runner:
+            self._greet(runner.run(self.conversation.agent.describe()))
+            if first:
+                self._resume(first)
+            try:
+                while not self._interrupts.leaving and self._line(runner):
+                    pass
+            except SystemExit:
+                pass
+            runner.run(self.conversation.agent.close())
+        return self._interrupts.leaving
+
+    def _greet(self, answering: str) -> None:
+        mode = self.permission.mode if self.permission else "ask"
+        self._paper.line(f"mini-me · {answering} · {mode} mode · /help", "bold")
+        store = self.conversation.store
+        if store is None:
+            return
+        try:
+            earlier = len(store.heads())
+        except OSError as error:
+            self.tell(f"cannot read {store.folder}: {error.strerror or error}", "red")
+            return
+        if earlier:
+            self._paper.line(
+                f"{count(earlier, 'earlier session')} here: /sessions lists them, /resume takes one up", "dim"
+            )
+
+    def _line(self, runner: asyncio.Runner) -> bool:
+        """Reads a line and does it; False when the person leaves."""
+        try:
+            text = read_line("› " if self._paper.is_terminal else "")
+        except EOFError:
+            self._paper.write((Piece("\n"),))
+            return False
+        except KeyboardInterrupt:
+            self._paper.write((Piece("\n"),))
+            if self._hinted:
+                return False
+            self._hinted = True
+            self.tell("Ctrl-C again, Ctrl-D or /quit leaves", "dim")
+            return True
+        self._hinted = False
+        self._history.add(text)
+        try:
+            return self._do(text, runner)
+        except KeyboardInterrupt:
+            self._paper.write((Piece("\n"),))
+            return True
+
+    def _do(self, text: str, runner: asyncio.Runner) -> bool:
+        match parse_command(text):
+            case Nothing():
+                pass
+            case Unknown(message=message):
+                self.tell(message, "red")
+            case Question(text=question):
+                runner.run(self._ask(question))
+            case Slash(name="quit"):
+                return False
+            case Slash(name="resume", argument=wanted):
+                self._resume(wanted)
+            case Slash(name="model", argument=name):
+                runner.run(self._model(name))
+            case Slash(name=name, argument=argument):
+                self._command(name, argument)
+        return True
+
+    async def _ask(self, question: str) -> None:
+        assert self.permission is not None, "a visit has begun"
+        self._screen = Screen()
+        asked = self.conversation.ask(start(question), self._show, self.permission.consent)
+        ended, outcome = await self._interrupts.guard(asked)
+        self._paper.write(show_outcome(self._screen, ended, outcome, self.conversation.agent.max_steps))
+        self._screen = Screen()
+
+    def _show(self, event: Event) -> None:
+        self._screen, pieces = show_event(self._screen, event)
+        self._paper.write(pieces)
+
+    def _command(self, name: str, argument: str) -> None:
+        session = self.conversation.session
+        assert self.permission is not None, "a visit has begun"
+        match name:
+            case "help":
+                self._paper.line(help_text())
+            case "new":
+                left = self.conversation.leave()
+                self.permission.always = ()
+                self._paper.line(
+                    f"left {session.id}; the next question opens a new conversation"
+                    if left
+                    else "this one is empty"
+                )
+            case "sessions":
+                self._sessions()
+            case "title":
+                self._title(argument)
+            case "errors":
+                when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
+                self._paper.write(errors_pieces(session, when))
+            case "context":
+                self._paper.line(context_text(session, self.conversation.agent.context_window))
+            case "tools":
+                self._paper.line(tools_text(self.conversation.agent.tool_names))
+            case "mode":
+                self._mode(argument)
+            case "permissions":
+                self._permissions(argument)
+            case _:
+                raise AssertionError(f"a command without its deed: {name}")
+
+    def _resume(self, wanted: str) -> None:
+        if not wanted:
+            self.tell("which one? /resume NUMBER, a piece of its id, or last (/sessions lists them)", "red")
+            return
+        trouble = self.conversation.resume(wanted)
+        if trouble:
+            self.tell(trouble, "red")
+            return
+        session = self.conversation.session
+        if self.permission is not None:
+            self.permission.always = ()
+        self._paper.write(resumed_pieces(session, f"{clock.local(session.updated):%Y-%m-%d %H:%M}"))
+
+    def _sessions(self) -> None:
+        store = self.conversation.store
+        if store is None:
+            self.tell("sessions are not kept here", "red")
+            return
+        try:
+            heads = store.heads()
+        except OSError as error:
+            self.tell(f"cannot read {store.folder}: {error.strerror or error}", "red")
+            return
+        for row in store.rows(tuple(head.id for head in heads[:SHOWN_SESSIONS])):
+            here = " (this one)" if row.id == self.conversation.session.id else ""
+            self._paper.line(row_text(row, clock.local) + here, "red" if row.damaged else "")
+        if not heads:
+            self._paper.line("no sessions here yet")
+        if len(heads) > SHOWN_SESSIONS:
+            self._paper.line(f"… and {len(heads) - SHOWN_SESSIONS} older (mm sessions --all)", "dim")
+
+    def _title(self, title: str) -> None:
+        session = self.conversation.session
+        if title:
+            self.conversation.change(with_title(session, first_line(title)))
+        self._paper.line(self.conversation.session.title or "no title yet: /title TEXT gives one")
+
+    def _mode(self, wanted: str) -> None:
+        assert self.permission is not None, "a visit has begun"
+        mode = next((mode for mode in MODES if mode == wanted), None)
+        if wanted and mode is None:
+            self.tell(f"no mode {wanted!r}: there are {', '.join(MODES)}", "red")
+            return
+        self.permission.mode = mode or self.permission.mode
+        self._paper.line(f"mode: {self.permission.mode}")
+
+    def _permissions(self, wanted: str) -> None:
+        assert self.permission is not None, "a visit has begun"
+        if wanted == "clear":
+            self.permission.always = ()
+        elif wanted:
+            self.tell("/permissions shows what was allowed, /permissions clear takes it back", "red")
+            return
+        allowed = [f"  {always_text(rule)}" for rule in self.permission.always]
+        self._paper.line(
+            "\n".join(["allowed for this conversation:", *allowed])
+            if allowed
+            else "nothing is allowed beforehand"
+        )
+
+    async def _model(self, name: str) -> None:
+        agent = self.conversation.agent
+        if name:
+            await agent.use_model(name)
+            self._paper.line(f"model: {name}, from the next question on")
+            return
+        try:
+            connection = await agent.connected(self.tell)
+            names = await connection.model.models()
+        except ModelFailed as failed:
+            self.tell(failed.failure.shown, "red")
+            return
+        for other in names or (connection.name,):
+            self._paper.line(f"{'*' if other == connection.name else ' '} {other}")
