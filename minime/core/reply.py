@@ -27,7 +27,8 @@ LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "max_length", "
 
 class Draft(msgspec.Struct, frozen=True):
     """An answer as far as it has come. `tools` are the names of those that were offered; `marked` says that
-    the end mark came, `whole` that the server sent no stream but one body, `begun` that it sent anything."""
+    the end mark came, `whole` that the server sent no stream but one body, `begun` that it sent anything;
+    `half` is the first half of a character, where a piece ended in one."""
 
     tools: frozenset[str] = frozenset()
     secrets: tuple[str, ...] = ()
@@ -97,9 +98,9 @@ def add_chunk(draft: Draft, chunk: Chunk) -> tuple[Draft, tuple[Event, ...]]:
     events: list[Event] = []
     splitter, half, tagged, text = draft.splitter, draft.half, "", ""
     if chunk.text:
-        whole = joined_surrogates(half + chunk.text)
-        half = whole[-1] if "\ud800" <= whole[-1] <= "\udbff" else ""
-        splitter, tagged, text = split(splitter, whole[: len(whole) - len(half)])
+        words = half + chunk.text
+        half = words[-1] if "\ud800" <= words[-1] <= "\udbff" else ""
+        splitter, tagged, text = split(splitter, joined_surrogates(words[: len(words) - len(half)]))
     named = draft.thought_named or bool(chunk.thought)
     thought_held, thought = draft.thought_held, chunk.thought if named else tagged
     if thought:
