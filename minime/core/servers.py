@@ -105,6 +105,13 @@ def server_at(base_url: str) -> Server:
     return Server("other", url)
 
 
+def offer(entry: Known, status: int, headers: Mapping[str, str], body: bytes) -> Offer | None:
+    """What the server looked for as `entry` offers, by its answer to the question for its models; None when
+    it is no model server, has no model, or wants a key first."""
+    models = parse_models(body) if 200 <= status < 300 else ()
+    return Offer(Server(recognise(entry.kind, headers, body), entry.base_url), models) if models else None
+
+
 def recognise(expected: Kind, headers: Mapping[str, str], body: bytes) -> Kind:
     """What kind of server answered a request for its models where one of kind `expected` was looked for.
     `headers` have names in lower case."""

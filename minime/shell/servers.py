@@ -1,18 +1,15 @@
-"""The search for a local model server: where to look goes in, the first that answers comes out."""
+"""The search for a local model server: where to look goes in, the first that offers models comes out."""
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from minime.core.servers import KNOWN, Known, Offer, Server, parse_models, recognise
-from minime.shell.http import network_errors, new_client
-
-if TYPE_CHECKING:
-    import httpx
+from minime.core.http_answer import HttpAnswer, question, whole_answer
+from minime.core.servers import KNOWN, Known, Offer, offer
 
 WITHIN = 0.3
 MOST_BYTES = 4_000_000
+PIECE = 1 << 16
 
 
 async def find_server(candidates: tuple[Known, ...] = KNOWN, *, within: float = WITHIN) -> Offer | None:
@@ -22,53 +19,45 @@ async def find_server(candidates: tuple[Known, ...] = KNOWN, *, within: float = 
     over, and so is a server without a model or one that wants a key.
     """
     loop = asyncio.get_running_loop()
-    begun = loop.time()
-    open_ports = await asyncio.gather(*(_listens(entry, within) for entry in candidates))
-    there = [entry for entry, is_open in zip(candidates, open_ports, strict=True) if is_open]
-    if not there:
-        return None
-    left = begun + within - loop.time()
-    async with new_client(there[0].base_url, "", {}) as client:
-        asked = [asyncio.create_task(_offer(client, entry)) for entry in there]
-        deadline = loop.time() + left
-        try:
-            for task in asked:
-                with contextlib.suppress(TimeoutError):
-                    offer = await asyncio.wait_for(asyncio.shield(task), max(0.0, deadline - loop.time()))
-                    if offer is not None:
-                        return offer
-            return None
-        finally:
-            for task in asked:
-                task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
-
-
-async def _listens(entry: Known, within: float) -> bool:
-    # Cheaper than the HTTP client, whose loading alone takes longer than all five refusals.
-    address = urlsplit(entry.base_url)
+    deadline = loop.time() + within
+    asked = [asyncio.create_task(_models_page(entry.base_url)) for entry in candidates]
     try:
-        _, writer = await asyncio.wait_for(asyncio.open_connection(address.hostname, address.port), within)
-    except (OSError, TimeoutError):
-        return False
-    writer.close()
-    return True
+        for entry, task in zip(candidates, asked, strict=True):
+            await asyncio.wait((task,), timeout=max(0.0, deadline - loop.time()))
+            page = task.result() if task.done() else None
+            found = page and offer(entry, page.status, page.headers, page.body)
+            if found:
+                return found
+        return None
+    finally:
+        for task in asked:
+            task.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
 
 
-async def _offer(client: "httpx.AsyncClient", entry: Known) -> Offer | None:
-    body = bytearray()
+async def _models_page(base_url: str) -> HttpAnswer | None:
+    address = urlsplit(f"{base_url}/models")
     try:
-        async with client.stream("GET", f"{entry.base_url}/models") as response:
-            if not response.is_success:
-                return None
-            async for piece in response.aiter_bytes():
-                body += piece
-                if len(body) > MOST_BYTES:
-                    return None
-    except network_errors():
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    except OSError:
         return None
-    models = parse_models(bytes(body))
-    if not models:
+    try:
+        writer.write(question(address.netloc, address.path))
+        return await _answer(reader)
+    except OSError:
         return None
-    kind = recognise(entry.kind, response.headers, bytes(body))
-    return Offer(Server(kind, entry.base_url), models)
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def _answer(reader: asyncio.StreamReader) -> HttpAnswer | None:
+    received = b""
+    while len(received) < MOST_BYTES:
+        piece = await reader.read(PIECE)
+        received += piece
+        answer = whole_answer(received, ended=not piece)
+        if answer is not None or not piece:
+            return answer
+    return None
