@@ -170,20 +170,20 @@ def _refused(refusal: Refusal, status: int, asked: Asked) -> str:
             return f"{name} wants an API key{number}: set it in MM_API_KEY or apiKey of agent.yaml"
         case "memory":
             return (
-                f"{name} has not enough memory for {model}{said}: "
+                f"{name} has not enough memory for {model}{said}; "
                 "choose a smaller one (model in agent.yaml), or a smaller context window"
             )
         case "loading":
             return f"{name} is still loading {model}: ask again in a moment"
         case "busy":
-            return f"{name} has too much to do{number}{said}: ask again in a moment"
+            return f"{name} has too much to do{number}{said}; ask again in a moment"
         case "path":
             url = _shown_url(asked)
             return f"{name} does not know {url}/chat/completions{number}: {_url_hint(url)}"
         case "server":
-            return f"{name} failed{number}{said}: ask again; its log may say more"
+            return f"{name} failed{number}{said}; ask again, its log may say more"
         case "request":
-            return f"{name} refused the request{number}{said}: see what is set with mm config"
+            return f"{name} refused the request{number}{said}; mm config shows what is set"
         case _:
             assert_never(refusal.meaning)
 
@@ -240,7 +240,7 @@ def _window_hint(kind: Kind) -> str:
         case "vllm":
             return "vllm serve --max-model-len"
         case _:
-            return "the server's own setting"
+            return "the server's own option for it"
 
 
 def _shown_url(asked: Asked) -> str:

@@ -1,5 +1,6 @@
 """A failed try and those before it in, whether, when and with what to try again out."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -57,7 +58,9 @@ def next_try(
             if watchdog and seconds > watchdog:
                 return None
             again = msgspec.structs.replace(tries, busy=tries.busy + 1)
-            return Again(seconds, again, f"{failed.shown.partition(':')[0]}: trying again in {seconds:g} s")
+            return Again(
+                seconds, again, f"{re.split('[:;]', failed.shown)[0]}: trying again in {seconds:g} s"
+            )
         case _:
             return None
 

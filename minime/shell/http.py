@@ -81,8 +81,8 @@ def trouble_of(error: Exception, *, begun: bool) -> Trouble:
     detail = str(error)
     words = detail.lower()
     match error:
-        case httpx.ConnectError() if "ssl" in words or "certificate" in words:
-            return Insecure(detail)
+        case httpx.ConnectError() if not detail or "ssl" in words or "certificate" in words:
+            return Insecure(detail or "the other side hung up")
         case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.ProxyError():
             return Unreachable(detail, no_host=any(known in words for known in UNKNOWN_HOST))
         case httpx.UnsupportedProtocol():

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import msgspec
 
+TLS_HANDSHAKE = b"\x16"
 Headers = tuple[tuple[str, str], ...]
 
 
@@ -207,6 +208,9 @@ class ScriptedServer:
         try:
             with connection, connection.makefile("rb") as reader, contextlib.suppress(OSError, ValueError):
                 while not self._closing.is_set():
+                    if reader.peek(1)[:1] == TLS_HANDSHAKE:
+                        connection.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\nplain HTTP is spoken here\n")
+                        return
                     request = _read_request(reader)
                     if request is None or not self._give(connection, self._answer_to(request)):
                         return
