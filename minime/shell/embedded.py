@@ -44,6 +44,11 @@ class Embedded:
         self.model = model
         self._process = process
 
+    @property
+    def pid(self) -> int:
+        """The model's process."""
+        return self._process.pid
+
     def close(self) -> None:
         """Ends the model's process; takes some milliseconds, whatever it is doing. May be called twice."""
         _end(self._process)
