@@ -104,12 +104,12 @@ def add_chunk(draft: Draft, chunk: Chunk) -> tuple[Draft, tuple[Event, ...]]:
     named = draft.thought_named or bool(chunk.thought)
     thought_held, thought = draft.thought_held, chunk.thought if named else tagged
     if thought:
-        thought_held, thought = feed(thought_held, thought, draft.secrets)
+        thought_held, thought = _cleaned(thought_held, thought, draft.secrets)
     if thought:
         events.append(ThoughtDelta(thought))
     text_held = draft.text_held
     if text:
-        text_held, text = feed(text_held, text, draft.secrets)
+        text_held, text = _cleaned(text_held, text, draft.secrets)
     pieces = push(draft.text, text)
     shown = draft.shown if draft.tools else "all"
     if text and shown == "all":
@@ -123,27 +123,24 @@ def add_chunk(draft: Draft, chunk: Chunk) -> tuple[Draft, tuple[Event, ...]]:
     calls = draft.calls
     for fragment in chunk.fragments:
         calls = add_fragment(calls, fragment)
-    return Draft(
-        draft.tools,
-        draft.secrets,
-        splitter,
-        half,
-        pieces,
-        text_held,
-        shown,
-        push(draft.thought, thought),
-        thought_held,
-        named,
-        calls,
-        chunk.finish or draft.finish,
-        draft.whole or chunk.whole,
-        draft.marked,
-        True,
-        chunk.usage or draft.usage,
-        chunk.model or draft.model,
-        draft.error,
-        draft.unreadable,
-    ), tuple(events)
+    longer = msgspec.structs.replace(
+        draft,
+        splitter=splitter,
+        half=half,
+        text=pieces,
+        text_held=text_held,
+        shown=shown,
+        thought=push(draft.thought, thought),
+        thought_held=thought_held,
+        thought_named=named,
+        calls=calls,
+        finish=chunk.finish or draft.finish,
+        whole=draft.whole or chunk.whole,
+        begun=True,
+        usage=chunk.usage or draft.usage,
+        model=chunk.model or draft.model,
+    )
+    return longer, tuple(events)
 
 
 def finish(draft: Draft) -> Reply:
@@ -182,3 +179,8 @@ def finish(draft: Draft) -> Reply:
     events += (TextDelta(late),) if late else ()
     events += (UsageSeen(draft.usage),) if draft.usage else ()
     return Complete(assistant, events)
+
+
+def _cleaned(held: str, piece: str, secrets: tuple[str, ...]) -> tuple[str, str]:
+    """`feed` of the cleaner, and a short way for the many pieces that are plain words."""
+    return ("", piece) if not held and not secrets and piece.isprintable() else feed(held, piece, secrets)

@@ -36,6 +36,7 @@ FIRST_BYTE_FACTOR = 5
 AFTER_END_SECONDS = 0.2
 """How long the end of the body may follow the end mark, so that the connection can be used again."""
 
+SLACK = 1.05
 MOST_BYTES = 64_000_000
 MOST_LIST_BYTES = 4_000_000
 
@@ -146,9 +147,7 @@ class Model:
                         answer.take(received)
                         if answer.size > self._most_bytes:
                             return TooLarge(self._most_bytes)
-                        quiet = AFTER_END_SECONDS if answer.draft.marked else patience
-                        now = asyncio.get_running_loop().time()
-                        deadline.reschedule(None if quiet is None else now + quiet)
+                        _postpone(deadline, AFTER_END_SECONDS if answer.draft.marked else patience)
         except TimeoutError:
             first = not answer.size
             trouble = NoAnswer(self._watchdog * (FIRST_BYTE_FACTOR if first else 1), first)
@@ -247,3 +246,16 @@ class _Answer:
             self.draft, events = add_payload(self.draft, payload)
             for event in events:
                 self._emit(event)
+
+
+def _postpone(deadline: asyncio.Timeout, quiet: float | None) -> None:
+    """Counts the silence of `quiet` seconds (None: for ever) anew, with a slack of a twentieth: moving a
+    timer at each of thousands of reads would cost as much as reading."""
+    due = deadline.when()
+    if quiet is None:
+        if due is not None:
+            deadline.reschedule(None)
+        return
+    now = asyncio.get_running_loop().time()
+    if due is None or not now + quiet <= due <= now + quiet * SLACK:
+        deadline.reschedule(now + quiet * SLACK)
