@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 WRONG_USAGE = 2
 
+
+class Wrong(Exception):  # noqa: N818 - it is what the user is told
+    """Wrong usage that the CLI library cannot see; its text says what."""
+
+
 app = App(
     name="mm",
     help="A small coding agent for models that run on your own machine, with conversations that last.",
@@ -115,6 +120,7 @@ def list_sessions(
 @sessions_app.command
 def show(
     id: str,
+    /,
     *,
     errors: Annotated[bool, Parameter(name="--errors", negative="", help="Only what went wrong.")] = False,
     json: AsJson = False,
@@ -196,6 +202,8 @@ def run(words: Sequence[str]) -> int:
         return status if isinstance(status, int) else 0
     except CycloptsError as error:
         return _wrong(f"{_one_line(error)} (mm --help)")
+    except Wrong as error:
+        return _wrong(str(error))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -231,7 +239,7 @@ def _start(project: Path | None) -> Path:
     """Where mm works: the folder of `--project`, else the current one."""
     start = Path.cwd() if project is None else project
     if not start.is_dir():
-        raise NotADirectoryError(f"--project {start}: there is no such folder")
+        raise Wrong(f"--project {start}: there is no such folder")
     return start
 
 

@@ -1,0 +1,27 @@
+"""`mm` with the clock and the dice held still: `python -m tests.support.still WORDS`."""
+
+import sys
+from datetime import UTC, datetime, timedelta
+
+from minime.__main__ import main
+from minime.core.values import Stamp
+from minime.shell import clock
+
+_drawn = 0
+
+
+def now() -> datetime:
+    """Always the same moment."""
+    return datetime(2026, 9, 16, 10, 15, 30, tzinfo=UTC)
+
+
+def stamp() -> Stamp:
+    """Ids that count, a minute apart."""
+    global _drawn  # noqa: PLW0603 - it stands for the dice
+    _drawn += 1
+    moment = now() + timedelta(minutes=_drawn)
+    return Stamp(now(), f"{moment:%Y%m%d-%H%M%S}-{_drawn:08x}")
+
+
+clock.now, clock.stamp = now, stamp
+sys.exit(main())
