@@ -9,6 +9,8 @@ HISTORY = ".mm"
 REPOSITORY = ".git"
 """Read when asked for by name; never written."""
 
+MOST_PATTERNS = 100
+
 
 def closed_to_readers(parts: tuple[str, ...]) -> bool:
     """Whether nothing at this path, below the project or an additional folder, may be read or listed."""
@@ -26,15 +28,20 @@ def passed_over(name: str) -> bool:
 
 
 def glob_patterns(glob: str) -> tuple[str, ...]:
-    """The file pattern as patterns of the `.gitignore` kind: `{a,b}` written out, no negation."""
+    """The file pattern as patterns of the `.gitignore` kind: `{a,b}` written out (to 100 patterns at most),
+    no negation."""
     glob = glob.strip().removeprefix("./")
-    braces = re.search(r"\{([^{}]*)\}", glob)
-    if braces is None:
-        return (f"\\{glob}" if glob[:1] in {"!", "#"} else glob,) if glob else ()
-    before, after = glob[: braces.start()], glob[braces.end() :]
-    return tuple(p for choice in braces[1].split(",")[:20] for p in glob_patterns(before + choice + after))[
-        :100
-    ]
+    open_ones, patterns = [glob] if glob else [], list[str]()
+    while open_ones and len(open_ones) + len(patterns) <= MOST_PATTERNS:
+        pattern = open_ones.pop(0)
+        braces = re.search(r"\{([^{}]*)\}", pattern)
+        if braces is None:
+            patterns.append(f"\\{pattern}" if pattern[0] in {"!", "#"} else pattern)
+            continue
+        before, after = pattern[: braces.start()], pattern[braces.end() :]
+        choices = [before + choice + after for choice in braces[1].split(",")]
+        open_ones += [choice for choice in choices if choice]
+    return tuple(patterns[:MOST_PATTERNS]) or ((glob,) if glob else ())
 
 
 def _plain(part: str) -> str:
