@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 # Between two batches of a prompt the engine looks whether anybody still waits: small batches make a
-# cancelled prompt end within 2 s instead of half a minute, and cost no speed.
+# cancelled prompt end in 2 s instead of half a minute, and cost no speed.
 BATCH = 256
 PROMPT_CACHE_MIB = 256
 PR_SET_PDEATHSIG = 1
