@@ -95,10 +95,10 @@ def open_below(folder: int, name: str) -> int:
 def open_file(folder: int, name: str, flags: int = os.O_RDONLY) -> int:
     """A descriptor of the regular file `name` in the open `folder`; never through a link, never one that
     would wait. Raises OSError, also for what is not a regular file."""
-    _must_be_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), name)
+    _must_be_regular(os.stat(name, dir_fd=folder, follow_symlinks=False))
     descriptor = os.open(name, flags | _FILE, dir_fd=folder)
     try:
-        _must_be_regular(os.fstat(descriptor), name)
+        _must_be_regular(os.fstat(descriptor))
     except OSError:
         os.close(descriptor)
         raise
@@ -143,8 +143,8 @@ def near_names(place: Place) -> tuple[str, ...]:
     return tuple(get_close_matches(place.parts[-1], names[:5_000], 3)) if place.parts else ()
 
 
-def _must_be_regular(status: os.stat_result, name: str) -> None:
+def _must_be_regular(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, f"{name} is not a regular file")
+        raise OSError(0, "not a regular file (a pipe, a socket or a device)")

@@ -139,7 +139,7 @@ async def test_a_link_inside_the_project_is_followed(tmp_path: Path) -> None:
 
 async def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert await unread(tmp_path, "pipe") == "pipe: pipe is not a regular file"
+    assert await unread(tmp_path, "pipe") == "pipe: not a regular file (a pipe, a socket or a device)"
     result = await do(tools(tmp_path), Search("x"))
     assert result.content == "no line matches"
 
