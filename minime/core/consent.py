@@ -119,6 +119,11 @@ def always_text(rule: AlwaysRule) -> str:
     return f"commands that begin with {' '.join(rule.words)}" if rule.words else f"every {rule.tool}"
 
 
+def offer_text(rule: AlwaysRule) -> str:
+    """What "always" would allow, short enough for a prompt: `every edit_file`, `echo one …`."""
+    return f"{' '.join(rule.words)} …" if rule.words else f"every {rule.tool}"
+
+
 def refusal_text(answer: No | NoBecause) -> str:
     """What the model reads when the user said no."""
     if isinstance(answer, NoBecause) and answer.why.strip():

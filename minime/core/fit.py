@@ -9,17 +9,19 @@ from minime.core.settings import Settings, origin
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """When tools are offered, rounds of tool calls in a turn, tokens of an answer (None: the server's), and
-    the penalty on repeated words in answers (None: the server's)."""
+    """When tools are offered, rounds of tool calls in a turn, and where None leaves it to the server: tokens
+    of an answer, temperature, and the penalty on repeated words in answers that no tool has a part in."""
 
     tools: Literal["always", "when named"]
     max_steps: int
     max_output: int | None
+    temperature: float | None
     repeat_penalty: float | None
 
 
 SMALL_STEPS = 2
 SMALL_OUTPUT = 160
+SMALL_TEMPERATURE = 0.0
 SMALL_PENALTY = 1.1
 
 
@@ -28,12 +30,13 @@ def fit_for(embedded: bool, settings: Settings) -> Fit:
     it is offered one, wanders off after two rounds and repeats itself in long answers. What the user has
     set counts for it too."""
     if not embedded:
-        return Fit("always", settings.max_steps, settings.max_output, None)
+        return Fit("always", settings.max_steps, settings.max_output, settings.temperature, None)
     said_steps = origin(settings, "maxSteps") != "default"
     return Fit(
         "when named",
         settings.max_steps if said_steps else SMALL_STEPS,
         SMALL_OUTPUT if settings.max_output is None else settings.max_output,
+        SMALL_TEMPERATURE if settings.temperature is None else settings.temperature,
         SMALL_PENALTY,
     )
 

@@ -69,16 +69,18 @@ def offered_tools(suits: Fit, names: tuple[str, ...], turn: Turn) -> tuple[str, 
     return names if may_call else ()
 
 
-def sampling(settings: Settings, suits: Fit) -> Sampling:
-    """What a request asks of the server beside the answer."""
+def sampling(settings: Settings, suits: Fit, turn: Turn, offered: tuple[str, ...]) -> Sampling:
+    """What a request asks of the server beside the answer, where the tools `offered` may be called. A
+    penalty on repetition goes to plain answers only: a call and a look at a result have to repeat."""
+    plain = not offered and rounds(turn) == 0
     return Sampling(
-        temperature=settings.temperature,
+        temperature=suits.temperature,
         top_p=settings.top_p,
         seed=settings.seed,
         stop=settings.stop,
         max_tokens=suits.max_output,
         reasoning_effort=settings.reasoning_effort,
-        repeat_penalty=suits.repeat_penalty,
+        repeat_penalty=suits.repeat_penalty if plain else None,
     )
 
 

@@ -20,7 +20,8 @@ from minime.core.events import (
 )
 from minime.core.listing import count
 from minime.core.session import last_exchange, pending_tools, turns
-from minime.core.toolbox import TOOLS
+from minime.core.text import one_line
+from minime.core.toolbox import TOOLS, BadCall, action_title, parse_call
 from minime.core.turn import Turn, stopped_text, turn_stopped
 from minime.core.values import (
     Assistant,
@@ -29,6 +30,7 @@ from minime.core.values import (
     Session,
     System,
     Tool,
+    ToolCall,
     User,
     first_line,
     question_text,
@@ -148,14 +150,21 @@ def message_pieces(messages: tuple[object, ...]) -> Pieces:
                 if content.strip():
                     pieces.append(Piece(content.rstrip("\n") + "\n", answer=True))
                 for call in calls:
-                    line = first_line(f"{call.function.name} {call.function.arguments}", SHOWN_REASON)
-                    pieces.append(Piece(f"  · {line}", "cyan"))
+                    pieces.append(Piece(f"  · {call_title(call)}", "cyan"))
                     result = results.get(call.id)
                     pieces += _verdict(result, " ") if result else ()
                     pieces.append(Piece("\n"))
             case System() | Tool() | _:
                 pass
     return tuple(pieces)
+
+
+def call_title(call: ToolCall) -> str:
+    """What a call of the past did, in a few words; its own words where they make no sense."""
+    action = parse_call(call, tuple(tool.name for tool in TOOLS))
+    if isinstance(action, BadCall):
+        return one_line(f"{call.function.name} {call.function.arguments}", SHOWN_REASON)
+    return action_title(action)
 
 
 def errors_pieces(session: Session, when: tuple[str, ...]) -> Pieces:

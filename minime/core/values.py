@@ -121,7 +121,7 @@ class ErrorRecord(Value, frozen=True, kw_only=True):
 
     time: Time
     kind: ErrorKind
-    turns: int = 0
+    turns: int
     question: str = ""
     message: str
     detail: str = ""

@@ -86,7 +86,7 @@ class Agent:
                 turn,
                 connection.name,
                 tool_declarations(names),
-                sampling(self.settings, connection.fit),
+                sampling(self.settings, connection.fit, turn, names),
             )
             answer = await connection.model.ask(body, frozenset(names), emit)
             return msgspec.structs.replace(answer, model=connection.name)

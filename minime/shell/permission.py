@@ -13,8 +13,8 @@ from minime.core.consent import (
     No,
     NoBecause,
     Once,
-    always_text,
     decide,
+    offer_text,
     refusal_text,
     remember,
     unattended,
@@ -75,7 +75,7 @@ def _answer(out: TextIO, heard: TextIO, always: AlwaysRule | None) -> Answer:
     """What the person says; Enter and the end of input are a no. What was typed before the question was
     asked is no answer to it."""
     forget_typed(heard)
-    offer = f", [a]lways ({always_text(always)})" if always else ""
+    offer = f", [a]lways ({offer_text(always)})" if always else ""
     while True:
         out.write(f"  allow? [y]es{offer}, [N]o, [e]xplain why not › ")
         out.flush()

@@ -136,6 +136,7 @@ class Terminal:
         asked = self.conversation.ask(start(question), self._show, self.permission.consent)
         ended, outcome = await self._interrupts.guard(asked)
         self._paper.write(show_outcome(self._screen, ended, outcome, self.conversation.agent.max_steps))
+        self._paper.line("")
         self._screen = Screen()
 
     def _show(self, event: Event) -> None:

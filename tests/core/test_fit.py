@@ -8,17 +8,17 @@ from minime.core.settings import Settings
 
 
 def test_a_served_model_gets_what_the_settings_say() -> None:
-    assert fit_for(False, Settings(max_output=9)) == Fit("always", 50, 9, None)
+    assert fit_for(False, Settings(max_output=9)) == Fit("always", 50, 9, None, None)
 
 
 def test_the_embedded_model_gets_less() -> None:
-    assert fit_for(True, Settings()) == Fit("when named", 2, 160, 1.1)
+    assert fit_for(True, Settings()) == Fit("when named", 2, 160, 0.0, 1.1)
 
 
 def test_what_the_user_has_set_counts_for_the_embedded_model_too() -> None:
     settings = parse_settings((Layer(source="f", values={"maxSteps": 50, "maxOutput": 500}),), {})
     assert isinstance(settings, Settings)
-    assert fit_for(True, settings) == Fit("when named", 50, 500, 1.1)
+    assert fit_for(True, settings) == Fit("when named", 50, 500, 0.0, 1.1)
 
 
 @pytest.mark.parametrize(

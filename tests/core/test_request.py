@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from minime.core.codec import decode, encode
-from minime.core.request import ENDED_HERE, INTERRUPTED, Sampling, build_request, fit
+from minime.core.fit import fit_for
+from minime.core.request import ENDED_HERE, INTERRUPTED, Sampling, build_request, fit, offered_tools, sampling
 from minime.core.session import with_system
+from minime.core.settings import Settings
 from minime.core.toolbox import tool_declarations
 from minime.core.turn import Turn, grow
 from minime.core.values import (
@@ -227,3 +229,21 @@ def test_goldens_of_requests(golden: Golden) -> None:
     assert pretty(build_request(talked(hello_turn()), cut, "qwen3:8b")) == golden(
         "request/call-without-result.json"
     )
+
+
+def test_tools_are_offered_to_a_small_model_once_and_for_questions_that_name_something() -> None:
+    small = fit_for(True, Settings())
+    named, unnamed = question("What does README.md say?"), question("What is 2 + 2?")
+    after = grow(named, Assistant("", (A,)), Tool("a", "text"))
+    assert offered_tools(small, ("read_file",), named) == ("read_file",)
+    assert offered_tools(small, ("read_file",), unnamed) == ()
+    assert offered_tools(small, ("read_file",), after) == ()
+    assert offered_tools(fit_for(False, Settings()), ("read_file",), after) == ("read_file",)
+
+
+def test_a_small_model_is_kept_from_repeating_itself_in_plain_answers_only() -> None:
+    small, settings = fit_for(True, Settings()), Settings()
+    assert sampling(settings, small, question(), ()).repeat_penalty == 1.1
+    assert sampling(settings, small, question(), ("read_file",)).repeat_penalty is None
+    assert sampling(settings, small, Turn(tool_turn().messages[:3]), ()).repeat_penalty is None
+    assert sampling(settings, fit_for(False, settings), question(), ()) == Sampling()

@@ -146,7 +146,9 @@ def test_a_turn_cancelled_in_a_tool_gives_each_open_call_a_result() -> None:
 def test_of_201_errors_the_newest_200_stay() -> None:  # H14
     session = fresh()
     for number in range(1, 202):
-        session = record_error(session, ErrorRecord(time=NOW, kind="generation", message=f"#{number}"))
+        session = record_error(
+            session, ErrorRecord(time=NOW, kind="generation", turns=0, message=f"#{number}")
+        )
     assert len(session.errors) == 200
     assert session.errors[0].message == "#2"
     assert session.errors[-1].message == "#201"

@@ -54,7 +54,9 @@ class Script:
 
     async def run(self, session: Session | None = None, max_steps: int = 50) -> tuple[Turn, object]:
         first = start("What does main.py do?")
-        return await run_turn(session or fresh(), first, self.hands, self.events.append, TOOL_NAMES, max_steps)
+        return await run_turn(
+            session or fresh(), first, self.hands, self.events.append, TOOL_NAMES, max_steps
+        )
 
 
 @pytest.fixture
@@ -230,7 +232,9 @@ async def test_cancelled_before_the_first_word_only_the_question_stands(root: Pa
     assert (outcome, len(turn.messages)) == (Cancelled(), 1)
 
 
-async def test_cancelled_in_a_command_its_processes_are_gone_and_the_tool_is_finished(root: Path) -> None:  # H07
+async def test_cancelled_in_a_command_its_processes_are_gone_and_the_tool_is_finished(
+    root: Path,
+) -> None:  # H07
     sleeper = call("a", "run_command", '{"command": "echo $$ > pid; sleep 100 & wait"}')
     script = Script(root, sleeper)
     pid = root / "pid"

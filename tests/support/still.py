@@ -17,7 +17,7 @@ def now() -> datetime:
 
 def stamp() -> Stamp:
     """Ids that count, a minute apart."""
-    global _drawn  # noqa: PLW0603 - it stands for the dice
+    global _drawn
     _drawn += 1
     moment = now() + timedelta(minutes=_drawn)
     return Stamp(now(), f"{moment:%Y%m%d-%H%M%S}-{_drawn:08x}")
