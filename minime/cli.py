@@ -51,7 +51,7 @@ Mode = Annotated[
 
 
 @app.default
-def talk(
+def talk_with(
     *question: str,
     resume: Annotated[
         str, Parameter(name=["--resume", "-r"], help="Take up a conversation: number, id or last.")
@@ -75,8 +75,7 @@ def talk(
     project: Project = None,
 ) -> int:
     """Ask a question, or without one sit down in the terminal."""
-    from minime.core.text import clean
-    from minime.shell.opening import Wishes, open_terminal, open_turn
+    from minime.shell.opening import Wishes, talk
 
     wishes = Wishes(
         resume="last" if continue_ else resume,
@@ -88,17 +87,7 @@ def talk(
         as_json=json,
         start=_start(project),
     )
-    words = clean(os.fsencode(" ".join(question))).strip()
-    from minime.shell.oneshot import read_stdin
-
-    piped = read_stdin()
-    if words or (piped or "").strip():
-        return open_turn(words, piped or "", wishes)
-    if piped is not None:
-        return _wrong("no question: type one behind mm, or pipe one in")
-    if json:
-        return _wrong("--json goes with a question")
-    return open_terminal(wishes)
+    return talk(question, wishes)
 
 
 @sessions_app.default
@@ -196,7 +185,7 @@ def schema_config() -> int:
 
 
 def run(words: Sequence[str]) -> int:
-    """Does what `words` say; the result is the exit status. Never shows a traceback."""
+    """Does what `words` say. The result is the exit status; trouble with the world is raised."""
     try:
         status = app(list(words), exit_on_error=False, print_error=False, result_action="return_value")
         return status if isinstance(status, int) else 0
@@ -204,15 +193,6 @@ def run(words: Sequence[str]) -> int:
         return _wrong(f"{_one_line(error)} (mm --help)")
     except Wrong as error:
         return _wrong(str(error))
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        return _pipe_closed()
-    except OSError as error:
-        warn(f"mm: {error}")
-        return 1
-    finally:
-        _flush()
 
 
 def say(text: str) -> None:
@@ -264,18 +244,3 @@ def _confirm(yes: bool) -> Callable[[str], bool]:
         return yes or confirm(question)
 
     return ask
-
-
-def _pipe_closed() -> int:
-    """Whoever read the output has left: nothing to say, and nobody to say it to."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
-
-
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _pipe_closed()
-    except (OSError, ValueError) as error:
-        warn(f"mm: cannot write the output: {error}")

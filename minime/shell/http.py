@@ -1,6 +1,7 @@
 """The HTTP client and what comes of it but answers: its errors and a server's refusals, as values."""
 
 import contextlib
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ UNKNOWN_HOST = ("name or service not known", "nodename nor servname", "getaddrin
 def new_client(base_url: str, api_key: str, headers: Mapping[str, str]) -> "httpx.AsyncClient":
     """A client for the server at `base_url`; it waits for bytes as long as its caller does. Raises
     ValueError, TypeError or OSError for headers and settings of the environment that are none."""
+    _load_httpx()
     import httpx
 
     sent = {
@@ -46,6 +48,20 @@ def new_client(base_url: str, api_key: str, headers: Mapping[str, str]) -> "http
         verify=not (loopback and base_url.startswith("http:")),  # loading certificates is slow
         timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
     )
+
+
+def _load_httpx() -> None:
+    """Imports httpx without the command line of its own, which it would take along (and with it click, rich
+    and pygments, twice the time of all the rest) wherever click happens to be installed."""
+    name = "httpx._main"
+    if "httpx" in sys.modules:
+        return
+    # None makes the import of this one module fail, as it does where click is missing.
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        import httpx  # noqa: F401
+    finally:
+        sys.modules.pop(name, None)
 
 
 async def refusal_of(response: "httpx.Response") -> Status:
@@ -72,6 +88,13 @@ def network_errors() -> tuple[type[Exception], ...]:
     import httpx
 
     return (httpx.HTTPError, httpx.StreamError, ssl.SSLError)
+
+
+def setting_errors() -> tuple[type[Exception], ...]:
+    """What making a client or a request raises for an address, a header or a setting that is none."""
+    import httpx
+
+    return (httpx.InvalidURL, ValueError, TypeError, OSError)
 
 
 def trouble_of(error: Exception, *, begun: bool) -> Trouble:

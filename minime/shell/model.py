@@ -23,7 +23,7 @@ from minime.core.troubles import (
     Trouble,
 )
 from minime.core.values import Assistant
-from minime.shell.http import network_errors, new_client, refusal_of, trouble_of
+from minime.shell.http import network_errors, new_client, refusal_of, setting_errors, trouble_of
 
 if TYPE_CHECKING:
     import httpx
@@ -207,11 +207,9 @@ class Model:
         return Asked(self.server, model, models, bool(self._api_key), self._watchdog, self._secrets)
 
     def _request(self, method: str, path: str, body: bytes | None = None) -> "httpx.Request | BadSetting":
-        import httpx
-
         try:
             return self._client_here().build_request(method, f"{self.server.base_url}{path}", content=body)
-        except (httpx.InvalidURL, ValueError, TypeError, OSError) as error:
+        except setting_errors() as error:
             return BadSetting(str(error))
 
     def _client_here(self) -> "httpx.AsyncClient":

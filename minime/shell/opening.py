@@ -2,12 +2,13 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from minime.core.settings import Settings
+from minime.core.text import clean
 from minime.core.turn import start
 from minime.shell.agent import Agent
 from minime.shell.config import Broken, Loaded, load_settings
@@ -33,6 +34,25 @@ class Wishes(msgspec.Struct, frozen=True):
     trust: bool = False
     yes: bool = False
     as_json: bool = False
+
+
+def talk(question: Sequence[str], wishes: Wishes) -> int:
+    """Has the words of `question` answered, with what is piped in, or sits down in the terminal where there
+    is neither. The result is the exit status."""
+    from minime.shell.oneshot import read_stdin
+
+    words = clean(os.fsencode(" ".join(question))).strip()
+    piped = read_stdin()
+    err = Paper(sys.stderr)
+    if words or (piped or "").strip():
+        return open_turn(words, piped or "", wishes)
+    if piped is not None:
+        err.line("mm: no question: type one behind mm, or pipe one in")
+        return WRONG
+    if wishes.as_json:
+        err.line("mm: --json goes with a question")
+        return WRONG
+    return open_terminal(wishes)
 
 
 def open_turn(question: str, piped: str, wishes: Wishes) -> int:

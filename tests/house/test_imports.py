@@ -1,0 +1,65 @@
+"""What `mm` imports for what it does: start-up is quick because little is loaded, and this says what."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from minime import cli
+from minime.__main__ import VERBS
+from tests.support.mm import environment, session_files
+from tests.support.server import ScriptedServer, says
+
+HEAVY = {"asyncio", "cyclopts", "httpx", "msgspec", "pygments", "rich", "yaml"}
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from minime.__main__ import main
+status = main(sys.argv[2:])
+Path(sys.argv[1]).write_text(json.dumps(sorted(sys.modules)))
+sys.exit(status)
+"""
+
+
+def loaded_by(*words: str, folder: Path, env: dict[str, str] | None = None) -> set[str]:
+    """The modules that are loaded when `mm` with these words is done."""
+    report = folder / "modules"
+    subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(report), *words],
+        cwd=folder,
+        env=environment(env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    return set(json.loads(report.read_text(encoding="utf-8")))
+
+
+def test_the_version_needs_nothing_heavy(tmp_path: Path) -> None:
+    assert not HEAVY & loaded_by("--version", folder=tmp_path)
+
+
+def test_a_question_needs_the_http_client_and_neither_yaml_nor_rich_nor_the_cli_library(
+    tmp_path: Path,
+) -> None:
+    with ScriptedServer([says("Hi.")]) as server:
+        loaded = loaded_by("hello", folder=tmp_path, env={"MM_BASE_URL": server.url, "MM_MODEL": "tiny"})
+        assert len(server.requests) == 1
+    assert HEAVY & loaded == {"asyncio", "httpx", "msgspec"}
+    assert not {"click", "httpx._main", "minime.cli", "minime.shell.terminal"} & loaded
+
+
+def test_the_list_of_sessions_needs_no_http_client_and_no_event_loop(tmp_path: Path) -> None:
+    with ScriptedServer([says("Hi.")]) as server:
+        loaded_by("hello", folder=tmp_path, env={"MM_BASE_URL": server.url, "MM_MODEL": "tiny"})
+    assert len(session_files(tmp_path)) == 1
+    assert HEAVY & loaded_by("sessions", folder=tmp_path) == {"cyclopts", "msgspec"}
+
+
+def test_words_without_options_are_a_question_for_the_door_exactly_when_they_are_for_the_cli_library() -> (
+    None
+):
+    verbs = {name for name in cli.app if not name.startswith("-")}
+    assert verbs
+    assert verbs <= VERBS, "a verb that the door does not know would be asked as a question"
