@@ -23,6 +23,7 @@ from minime.shell.tools import Ready, Tools
 if TYPE_CHECKING:
     from minime.shell.embedded import Embedded
 
+SMOLLM2_NAME = SMOLLM2.file.split(".")[0]
 NO_MODEL = (
     "no model to ask: no local server answers and none is set; start one (ollama serve), set baseUrl in "
     "agent.yaml, or fetch a small model with: mm setup"
@@ -57,6 +58,8 @@ class Agent:
         self._environ = environ
         self._connection: Connection | None = None
         self._name = settings.model
+        self.offer_weights: Callable[[], bool] = lambda: False
+        """Asks the person whether to fetch the small model, and does; set where there is one to ask."""
 
     @property
     def max_steps(self) -> int:
@@ -111,7 +114,10 @@ class Agent:
 
         found = await find_server()
         if found is None:
-            return "no server found; the embedded model answers"
+            from minime.shell.embedded import find_weights, has_engine
+
+            there = has_engine() and find_weights(self._environ) is not None
+            return f"{SMOLLM2_NAME}, embedded" if there else "no model server found"
         return f"{choose_model(self._name, found.models) or name} on {server_name(found.server.kind)}"
 
     async def use_model(self, name: str) -> None:
@@ -140,9 +146,11 @@ class Agent:
         found = await find_server()
         if found is not None:
             return await self._served(found.server, found.models)
-        from minime.shell.embedded import find_weights
+        from minime.shell.embedded import find_weights, has_engine
 
         weights = find_weights(self._environ)
+        if weights is None and has_engine() and self.offer_weights():
+            weights = find_weights(self._environ)
         if weights is None:
             raise ModelFailed(Failure("no-model", NO_MODEL))
         return await self._embedded(weights, tell)
@@ -178,5 +186,5 @@ class Agent:
             raise ModelFailed(Failure("no-model", stuck_text(started, str(weights)), started.detail))
         model = Model(started.server, api_key=started.api_key, watchdog=self.settings.watchdog_timeout)
         if tell is not None:
-            tell(answering_text(SMOLLM2.file.split(".")[0]))
+            tell(answering_text(SMOLLM2_NAME))
         return Connection(model, started.server, started.model, fit_for(own, self.settings), started)

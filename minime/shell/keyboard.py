@@ -106,6 +106,12 @@ def read_line(prompt: str) -> str:
     return input(prompt)
 
 
+def at_terminal() -> bool:
+    """Whether a person sits at the terminal that mm runs in."""
+    with person(sys.stdin.isatty() and sys.stdout.isatty()) as there:
+        return there is not None
+
+
 def confirm(question: str) -> bool:
     """Whether the person at the terminal says yes; False when nobody is there. Enter is a no."""
     with person(sys.stdin.isatty() and sys.stdout.isatty()) as there:

@@ -13,6 +13,7 @@ from minime.shell.keyboard import Interrupts
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
 
+MOST_STDIN = 1_000_000
 READING_AFTER = 0.2
 """Seconds of silence on a pipe after which a line says that mm is reading it."""
 
@@ -105,9 +106,12 @@ def read_stdin() -> str | None:
         return None
     try:
         _tell_when_silent()
-        return clean(sys.stdin.buffer.read())
+        data = sys.stdin.buffer.read(MOST_STDIN + 1)
     except OSError:
         return None
+    if len(data) > MOST_STDIN:
+        Paper(sys.stderr).line("mm: stdin holds more than 1 MB; the rest is left out", "yellow")
+    return clean(data[:MOST_STDIN])
 
 
 def _tell_when_silent() -> None:
