@@ -99,6 +99,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """An `async def` test runs in an event loop of its own."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
-    names = pyfuncitem._fixtureinfo.argnames  # noqa: SLF001
+    names = pyfuncitem._fixtureinfo.argnames
     asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
     return True

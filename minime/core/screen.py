@@ -207,9 +207,9 @@ def plain(pieces: Pieces) -> str:
 
 def _close(screen: Screen, goes_on: Open = "") -> Pieces:
     """A line end, when something else stands on the open line."""
-    if screen.open in {"", goes_on} or (screen.ends_line and screen.open != "thought"):
+    if screen.ends_line or screen.open == goes_on:
         return ()
-    return (Piece("\n", answer=screen.open == "answer"),) if not screen.ends_line else ()
+    return (Piece("\n", answer=screen.open == "answer"),)
 
 
 def _verdict(result: Tool, lead: str) -> Pieces:

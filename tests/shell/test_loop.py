@@ -238,7 +238,7 @@ async def test_cancelled_in_a_command_its_processes_are_gone_and_the_tool_is_fin
     sleeper = call("a", "run_command", '{"command": "echo $$ > pid; sleep 100 & wait"}')
     script = Script(root, sleeper)
     pid = root / "pid"
-    turn, outcome = await _cancel_when(script, lambda: pid.exists() and pid.read_text().endswith("\n"))
+    _, outcome = await _cancel_when(script, lambda: pid.exists() and pid.read_text().endswith("\n"))
     assert outcome == Cancelled()
     assert not Path(f"/proc/{pid.read_text().strip()}").exists()
     assert isinstance(script.events[-1], ToolFinished)
