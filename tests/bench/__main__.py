@@ -1,0 +1,97 @@
+"""`python -m tests.bench [--runs N]`: measures mm against floors and writes docs/reference/performance.md.
+
+With `--show` the table goes to stdout and no file is written. The exit status is 1 when a goal is missed.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from minime import __version__
+from tests.bench import startup
+from tests.bench.environment import ROOT, Place, make_place
+from tests.bench.rows import Row, table
+
+PAGE = ROOT / "docs" / "reference" / "performance.md"
+
+
+def main() -> int:
+    """Measures all and writes it down."""
+    reader = argparse.ArgumentParser(prog="python -m tests.bench")
+    reader.add_argument("--runs", type=int, default=15, help="pairs of runs a row (default: 15)")
+    reader.add_argument("--show", action="store_true", help="print the table and write no file")
+    wanted = reader.parse_args()
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        place = make_place(folder)
+        (folder / "home").mkdir()
+        rows = (*startup.rows(place, folder / "home", wanted.runs), *inside(place, wanted.runs))
+        text = page(rows, place, load, wanted.runs)
+    if wanted.show:
+        sys.stdout.write(text)
+    else:
+        PAGE.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"wrote {PAGE.relative_to(ROOT)}\n")
+    missed = [row.what for row in rows if row.missed]
+    for what in missed:
+        sys.stderr.write(f"goal missed: {what}\n")
+    return 1 if missed else 0
+
+
+def inside(place: Place, runs: int) -> tuple[Row, ...]:
+    """The rows that one process measures of itself, in the environment of `place`."""
+    done = subprocess.run(
+        [place.python, "-m", "tests.bench.inside", str(runs)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return tuple(msgspec.json.decode(line, type=Row) for line in done.stdout.splitlines())
+
+
+def page(rows: tuple[Row, ...], place: Place, load: float, runs: int) -> str:
+    """The page of the documentation."""
+    today = datetime.now(UTC).date()
+    return f"""# Performance
+
+Written by `just bench` (`python -m tests.bench`); do not edit. Each row sets what mm does against a floor:
+the least that any program in the same language and with the same libraries has to do. Both are run by turns,
+{runs} times each after one run that does not count; the ratio is the median of the pairs, with the least and
+the most of them in brackets. Times are medians.
+
+- {today}, mm {__version__}, {place.note}
+- {platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}, \
+{os.cpu_count()} × {processor()}; load at the start {load:.2f}
+- {libraries(place)}
+
+{table(rows)}"""
+
+
+def processor() -> str:
+    """The name of the processor, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown processor"
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "unknown processor")
+
+
+def libraries(place: Place) -> str:
+    """The versions of what mm stands on."""
+    names = ("httpx", "httpcore", "anyio", "msgspec", "cyclopts")
+    code = f"from importlib.metadata import version\nfor n in {names}: print(n, version(n), sep=' ')"
+    done = subprocess.run([place.python, "-c", code], stdout=subprocess.PIPE, check=True, text=True)
+    return ", ".join(done.stdout.splitlines())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
