@@ -5,7 +5,7 @@ where it has none. A whole answer that is no stream (`message` instead of `delta
 """
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -37,6 +37,11 @@ class Chunk(msgspec.Struct, frozen=True):
     model: str = ""
     whole: bool = False
 
+    @property
+    def is_words(self) -> bool:
+        """Whether it adds words of the answer and nothing else, as nearly all do."""
+        return not (self.thought or self.fragments or self.finish or self.usage or self.whole)
+
 
 class ErrorSent(msgspec.Struct, frozen=True):
     """The server says in the middle of its stream that it failed; `raw` is its own JSON."""
@@ -54,8 +59,54 @@ class Unreadable(msgspec.Struct, frozen=True):
     raw: str
 
 
-def read_chunk(payload: bytes) -> Chunk | ErrorSent | End | Unreadable:
+Said = Chunk | ErrorSent | End | Unreadable
+"""What a payload may say."""
+
+
+class _Delta(msgspec.Struct):
+    content: str
+    reasoning_content: None = None
+    reasoning: None = None
+    thinking: None = None
+    tool_calls: None = None
+    function_call: None = None
+
+
+class _Choice(msgspec.Struct):
+    delta: _Delta
+    index: Literal[0] | None = None
+    finish_reason: None = None
+    message: None = None
+    text: None = None
+
+
+class _Words(msgspec.Struct):
+    """The payload that nearly all are: a few words and nothing else. Every key that `_read` looks at is here,
+    most of them as nothing, so that what decodes as this means the same both ways."""
+
+    choices: tuple[_Choice]
+    model: str = ""
+    object: str = ""
+    usage: None = None
+    error: None = None
+
+
+_WORDS = msgspec.json.Decoder(_Words)
+
+
+def read_chunk(payload: bytes) -> Said:
     """What the payload says. Never raises, whatever the bytes are."""
+    try:
+        words = _WORDS.decode(payload)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return _read(payload)
+    if words.object == "error":
+        return _read(payload)
+    return Chunk(words.choices[0].delta.content, model=words.model)
+
+
+def _read(payload: bytes) -> Said:
+    """`read_chunk` for any payload."""
     if payload.strip() == DONE:
         return End()
     decoded = decode(payload)
@@ -101,7 +152,7 @@ def _choice(choices: Any) -> dict[str, Any]:
     """The first of the choices; mm asks for one only."""
     if not isinstance(choices, list):
         return {}
-    return next((c for c in choices if isinstance(c, dict) and c.get("index") in {0, None}), {})
+    return next((c for c in choices if isinstance(c, dict) and c.get("index") in (0, None)), {})
 
 
 def _content(content: Any) -> tuple[str, str]:

@@ -95,6 +95,10 @@ def add_payload(draft: Draft, payload: bytes) -> tuple[Draft, tuple[Event, ...]]
 
 def add_chunk(draft: Draft, chunk: Chunk) -> tuple[Draft, tuple[Event, ...]]:
     """The draft with one more chunk, and what of it is to be seen."""
+    if _is_more_words(draft, chunk):
+        text = chunk.text
+        model = chunk.model or draft.model
+        return msgspec.structs.replace(draft, text=push(draft.text, text), model=model), (TextDelta(text),)
     events: list[Event] = []
     splitter, half, tagged, text = draft.splitter, draft.half, "", ""
     if chunk.text:
@@ -179,6 +183,19 @@ def finish(draft: Draft) -> Reply:
     events += (TextDelta(late),) if late else ()
     events += (UsageSeen(draft.usage),) if draft.usage else ()
     return Complete(assistant, events)
+
+
+def _is_more_words(draft: Draft, chunk: Chunk) -> bool:
+    """Whether the chunk does nothing but go on with an answer that is shown already, in plain words: so do
+    nearly all, and then all the rest of `add_chunk` comes to nothing."""
+    return (
+        draft.shown == "all"
+        and draft.splitter.place == "answer"
+        and not (draft.half or draft.text_held or draft.secrets)
+        and chunk.is_words
+        and chunk.text != ""
+        and chunk.text.isprintable()  # which no half of a character is
+    )
 
 
 def _cleaned(held: str, piece: str, secrets: tuple[str, ...]) -> tuple[str, str]:

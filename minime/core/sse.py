@@ -25,28 +25,50 @@ class SseState(msgspec.Struct, frozen=True):
     after_cr: bool = False
 
 
+_BETWEEN = SseState(at_start=False)
+"""Between two events."""
+
+
 def feed(state: SseState, received: bytes) -> tuple[SseState, tuple[bytes, ...]]:
     """The state behind `received`, and the payloads of the events that it completes. The end mark `[DONE]`
     is a payload like any other; an error comes as `{"error": …}` whichever way it was sent."""
     if not received:
         return state, ()
+    if state == _BETWEEN and _is_one_event(received):
+        return state, (received[6:-2],)
     after_cr = received.endswith(b"\r")
     if state.after_cr and received.startswith(b"\n"):
         received = received[1:]
     if b"\r" in received:
         received = received.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    first, *more = received.split(b"\n")
+    first, found, more = received.partition(b"\n")
     line = push(state.line, first)
-    if not more:
+    if not found:
         return SseState(line, state.data, state.bare, state.event, state.at_start, after_cr), ()
     event = _Event(state.data, state.bare, state.event)
     whole = b"".join(line)
     event.take(whole.removeprefix(BOM) if state.at_start else whole)
-    *lines, rest = more
-    for whole in lines:
-        event.take(whole)
-    tail = (rest,) if rest else ()
+    *events, rest = more.split(b"\n\n")
+    for lines in events:
+        if lines.startswith(b"data: {") and b"\n" not in lines and event.resting:
+            event.payloads.append(lines[6:])  # an event of one line, as nearly all are
+        else:
+            event.take_all(lines.split(b"\n"))
+            event.end()
+    *finished, begun = rest.split(b"\n")
+    event.take_all(finished)
+    tail = (begun,) if begun else ()
     return SseState(tail, event.data, event.bare, event.name, False, after_cr), tuple(event.payloads)
+
+
+def _is_one_event(received: bytes) -> bool:
+    """Whether this is the event that nearly all are, one line of JSON, and comes by itself."""
+    return (
+        received.startswith(b"data: {")
+        and received.endswith(b"\n\n")
+        and received.find(b"\n") == len(received) - 2
+        and b"\r" not in received
+    )
 
 
 def close(state: SseState) -> tuple[bytes, ...]:
@@ -66,6 +88,14 @@ class _Event:
     def __init__(self, data: tuple[bytes, ...], bare: tuple[bytes, ...], name: bytes) -> None:
         self.data, self.bare, self.name = data, bare, name
         self.payloads: list[bytes] = []
+
+    @property
+    def resting(self) -> bool:
+        return not (self.data or self.bare or self.name)
+
+    def take_all(self, lines: list[bytes]) -> None:
+        for line in lines:
+            self.take(line)
 
     def take(self, line: bytes) -> None:
         if line.startswith(b"data:"):

@@ -170,7 +170,9 @@ class Model:
             if refusal:
                 yield await refusal_of(response)
                 return
-            async for received in response.aiter_bytes():
+            # Without an encoding the bytes are those that came, and need not pass through a decoder.
+            encoded = "content-encoding" in response.headers
+            async for received in response.aiter_bytes() if encoded else response.aiter_raw():
                 yield received
         finally:
             await response.aclose()

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minime.core import sse
+from minime.core.chunks import Chunk, read_chunk
 from minime.core.events import Event, TextDelta, ThoughtDelta, UsageSeen
 from minime.core.reply import Broken, Complete, Draft, Reply, add_payload, finish
 from minime.core.values import Assistant, Usage
@@ -152,6 +153,27 @@ JSON = st.recursive(
     ),
     max_leaves=20,
 )
+
+
+@given(
+    st.sampled_from(("content", "text", "reasoning", "thinking", "tool_calls", "function_call", "role")),
+    JSON,
+    st.sampled_from(("index", "message", "finish_reason", "text", "logprobs")),
+    JSON,
+    st.sampled_from(("model", "object", "error", "id")),
+    JSON,
+)
+def test_a_payload_that_is_nothing_but_words_reads_as_it_does_beside_other_keys(
+    key: str, value: Any, choice_key: str, choice_value: Any, top_key: str, top_value: Any
+) -> None:
+    choice = {"index": 0, "delta": {"content": "hi", key: value}, choice_key: choice_value}
+    payload = {"choices": [choice], top_key: top_value}
+    # An empty usage says nothing, and is read by the way for all payloads that say more than words.
+    beside = read_chunk(json.dumps(payload | {"usage": {}}).encode())
+    alone = read_chunk(json.dumps(payload).encode())
+    assert type(alone) is type(beside)
+    if isinstance(alone, Chunk):
+        assert alone == beside
 
 
 @given(st.lists(JSON, max_size=4), st.lists(JSON, max_size=4))
