@@ -25,43 +25,43 @@ Meaning = Literal[
     "path",  # nothing answers at this address
 ]
 
-_OVERFLOW = re.compile(
-    r"exceed\w*\s.{0,60}context|context_length_exceeded|exceed_context_size|context size has been exceeded"
-    r"|maximum context length|longer than the (maximum )?(model|context)|reached context length"
+# Texts, and compiled where they are used: nearly every run of mm has nothing to read here.
+_OVERFLOW = (
+    r"(?s)exceed\w*\s.{0,60}context|context_length_exceeded|exceed_context_size"
+    r"|context size has been exceeded|maximum context length|reached context length"
+    r"|longer than the (maximum )?(model|context)"
     r"|context (length|window|size).{0,60}(exceeded|too (small|long|large)|not enough|overflow)"
     r"|context the overflows|(greater|larger|longer) than the context|context (length )?of only"
     r"|prompt (is )?too long|too many (input )?tokens|input (is )?too (long|large)|input length exceeds"
     r"|exceeds? (the )?(model'?s )?max(imum)?[ _](model[ _]len|context|sequence|input|prompt)"
-    r"|max_model_len|reduce the length of",
-    re.DOTALL,
+    r"|max_model_len|reduce the length of"
 )
-_NO_TOOLS = re.compile(
+_NO_TOOLS = (
     r"(not|n't) (currently )?support\w* (tools?|function|tool.?(calls?|calling|use|choice))\b"
     r"|(tools?|tool.?(calls?|calling|use|choice)|functions?|function.?calling) (is |are )?"
     r"(not supported|unsupported|not available|disabled)"
     r"|tools? param\w* requires|tool choice requires|requires? --(jinja|enable-auto-tool-choice)"
     r"|no (tool|function).?(call\w*)? support|unrecognized request argument\w*: tools"
 )
-_NO_MODEL = re.compile(
-    r"model.{0,120}(not found|does not exist|doesn't exist|not exist|is not available|unknown|not loaded)"
+_NO_MODEL = (
+    r"(?s)model.{0,120}(not found|does not exist|doesn't exist|not exist|is not available|unknown|not loaded)"
     r"|(no such|unknown|invalid|could not find|cannot find) model|model_not_found|no models? (is )?loaded"
-    r"|not found.{0,30}pull|unable to load model",
-    re.DOTALL,
+    r"|not found.{0,30}pull|unable to load model"
 )
-_NO_IMAGES = re.compile(r"image.{0,40}not support|mmproj|not support.{0,20}(image|vision)|not a multimodal")
-_MEMORY = re.compile(
+_NO_IMAGES = r"image.{0,40}not support|mmproj|not support.{0,20}(image|vision)|not a multimodal"
+_MEMORY = (
     r"more system memory|out of memory|insufficient memory|not enough (gpu |system |free )?(memory|vram)"
     r"|cudamalloc failed|insufficient system resources|runner process has terminated"
 )
-_KEY = re.compile(r"(invalid|incorrect|missing|no|wrong) (api|auth\w*)[ _-]?(key|token|header)|unauthorized")
-_REQUEST_FAULT = re.compile(
+_KEY = r"(invalid|incorrect|missing|no|wrong) (api|auth\w*)[ _-]?(key|token|header)|unauthorized"
+_REQUEST_FAULT = (
     r"pars(e|ing)|json|schema|template|jinja|validation|alternate|\broles?\b|invalid|\bexpected|required"
     r"|must be|not supported|unsupported|grammar"
 )
 _WINDOWS = (
-    re.compile(r"n_ctx\W{1,4}(\d+)"),
-    re.compile(r"model length of (\d+)"),
-    re.compile(r"context (?:size|length|window)\D{0,40}?(\d{3,})"),
+    r"n_ctx\W{1,4}(\d+)",
+    r"model length of (\d+)",
+    r"context (?:size|length|window)\D{0,40}?(\d{3,})",
 )
 
 
@@ -129,28 +129,28 @@ def _meaning(status: int, words: str) -> Meaning:
         return "busy"
     if status == 401:
         return "key"
-    if status == 413 or _OVERFLOW.search(words):
+    if status == 413 or re.search(_OVERFLOW, words):
         return "overflow"
     if "loading model" in words or ("loading" in words and status == 503):
         return "loading"
-    if _NO_TOOLS.search(words):
+    if re.search(_NO_TOOLS, words):
         return "no-tools"
-    if status in {0, 400, 404, 422, 500} and _NO_MODEL.search(words):
+    if status in {0, 400, 404, 422, 500} and re.search(_NO_MODEL, words):
         return "no-model"
-    if _NO_IMAGES.search(words):
+    if re.search(_NO_IMAGES, words):
         return "no-images"
-    if _MEMORY.search(words):
+    if re.search(_MEMORY, words):
         return "memory"
-    if status == 403 or _KEY.search(words):
+    if status == 403 or re.search(_KEY, words):
         return "key"
     if status in {404, 405}:
         return "path"
     if status == 408:
         return "busy"
     # llama.cpp answers 500 to mistakes of the client: asking again would not help.
-    if status >= 500 and not (status == 500 and _REQUEST_FAULT.search(words)):
+    if status >= 500 and not (status == 500 and re.search(_REQUEST_FAULT, words)):
         return "server"
-    return "server" if not status and not _REQUEST_FAULT.search(words) else "request"
+    return "server" if not status and not re.search(_REQUEST_FAULT, words) else "request"
 
 
 def _code(body: bytes) -> int:
@@ -164,5 +164,5 @@ def _code(body: bytes) -> int:
 
 
 def _window(words: str) -> int:
-    found = next((found for pattern in _WINDOWS if (found := pattern.search(words))), None)
+    found = next((found for pattern in _WINDOWS if (found := re.search(pattern, words))), None)
     return int(found[1]) if found else 0

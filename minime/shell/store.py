@@ -113,7 +113,7 @@ class Store:
 
     def _updated(self, id: str) -> datetime:
         try:
-            with self._path(id).open("rb") as file:
+            with self._path(id).open("rb", buffering=0) as file:  # a buffer would read on
                 head = file.read(HEAD_BYTES)
                 found = head_updated(head) or head_updated(head + file.read())
         except OSError:

@@ -282,6 +282,25 @@ def test_a_head_without_its_time_in_the_first_4_kb_is_read_whole(tmp_path: Path)
     assert store.heads()[0].updated == LATER
 
 
+def bytes_read() -> int:
+    """How many bytes this process has read so far."""
+    lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("rchar"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="this system does not count reads")
+def test_the_order_is_read_from_4_kb_of_each_file_however_long_it_is(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for number in range(20):
+        id = f"20260916-101530-{number:08x}"
+        save(store, msgspec.structs.replace(talked(hello_turn()), id=id))
+        path = store.folder / f"{id}.json"
+        path.write_bytes(path.read_bytes()[:-3] + b" " * 100_000 + b"\n}\n")
+    before = bytes_read()
+    assert {head.updated for head in store.heads()} == {LATER}
+    assert bytes_read() - before < 20 * 4096 + 4096
+
+
 def test_the_lock_is_let_go_when_its_holder_is_killed(tmp_path: Path) -> None:  # L02
     save(Store(tmp_path), fresh())
     program = f"""
