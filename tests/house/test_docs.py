@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -147,6 +148,14 @@ def test_the_keys_that_nothing_makes_use_of_are_told() -> None:
         if isinstance(node, ast.Attribute) and ast.unparse(node.value).split(".")[-1] == "settings"
     }
     assert told == {key.name for key in KEYS if re.sub("[A-Z]", r"_\g<0>", key.name).lower() not in used}
+
+
+def test_every_package_that_is_taken_is_accounted_for() -> None:
+    project = tomllib.loads(docs.read(ROOT / "pyproject.toml"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["local"]]
+    page = docs.read(ROOT / "docs" / "explanation" / "packages.md")
+    taken = re.findall(r"^\| \*\*(\S+)\*\* \|", page, re.MULTILINE)
+    assert taken == [re.split("[<>=]", requirement)[0] for requirement in wanted]
 
 
 @pytest.mark.parametrize(
