@@ -64,7 +64,7 @@ def head_updated(data: bytes) -> datetime | None:
         return None
     try:
         return msgspec.convert(found[1].decode("ascii", "replace"), Time).astimezone(UTC)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, OverflowError):  # the latter: at the ends of time no other zone has it
         return None
 
 

@@ -18,5 +18,8 @@ def stamp() -> Stamp:
 
 
 def local(moment: datetime) -> datetime:
-    """`moment` in this machine's zone, for showing."""
-    return moment.astimezone()
+    """`moment` in this machine's zone, for showing; as it stands where that zone has no such moment."""
+    try:
+        return moment.astimezone()
+    except (OverflowError, ValueError, OSError):
+        return moment

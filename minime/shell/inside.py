@@ -4,6 +4,8 @@ A path is resolved first and judged by where it leads. The file is then opened b
 project's folder without following links, so that a link put there in between leads nowhere.
 """
 
+import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
@@ -14,7 +16,12 @@ from typing import NamedTuple
 from minime.core.places import closed_to_readers, closed_to_writers
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_QUIETLY = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FILE = os.O_NOFOLLOW | _QUIETLY
+
+
+class NotRegularError(OSError):
+    """There is something at the path, and it is no file: a pipe, a socket or a device."""
 
 
 class Place(NamedTuple):
@@ -143,8 +150,32 @@ def near_names(place: Place) -> tuple[str, ...]:
     return tuple(get_close_matches(place.parts[-1], names[:5_000], 3)) if place.parts else ()
 
 
+def read_regular(path: Path, most: int) -> bytes:
+    """The content of the regular file at `path`, a place of mm's own; links are followed, nothing waits.
+
+    Raises OSError: `NotRegularError` for what is no file, and for a file of more than `most` bytes.
+    """
+    with _opened(path) as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, f"larger than {most // 1_000_000:,} MB")
+        return file.read()
+
+
+def read_head(path: Path, most: int) -> bytes:
+    """The first `most` bytes of the regular file at `path`. Raises OSError as `read_regular` does."""
+    with _opened(path) as file:
+        return file.read(most)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[io.FileIO]:
+    with io.FileIO(os.open(path, os.O_RDONLY | _QUIETLY)) as file:  # a buffer would read on
+        _must_be_regular(os.fstat(file.fileno()))
+        yield file
+
+
 def _must_be_regular(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "not a regular file (a pipe, a socket or a device)")
+        raise NotRegularError(0, "not a regular file (a pipe, a socket or a device)")

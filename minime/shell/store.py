@@ -2,8 +2,9 @@
 
 import os
 import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,15 @@ from minime.core.codec import Unreadable, decode, encode
 from minime.core.listing import HEAD_BYTES, Head, Row, head_updated, is_id, newest_first, session_row
 from minime.core.session import with_title
 from minime.core.values import Session, Stamp
+from minime.shell.inside import NotRegularError, read_head, read_regular
+
+LARGEST = 1_000_000_000
+"""Bytes of a session file that is read."""
+
+LOCK_SECONDS = 5.0
+"""How long a save waits for others to let go of the lock; they hold it for milliseconds."""
+
+LOCK_PAUSE = 0.01
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -85,14 +95,14 @@ class Store:
                     yield Row(number, id, damaged=reason)
 
     def read(self, id: str) -> bytes:
-        """The bytes of a session's file. Raises OSError."""
-        return self._path(id).read_bytes()
+        """The bytes of a session's file. Raises OSError, also for a pipe or device in its place."""
+        return read_regular(self._path(id), LARGEST)
 
     def _load(self, id: str, *, remember: bool) -> Loaded | NotLoaded:
         if not is_id(id):
             return NotLoaded("invalid session id", damaged=False)
         try:
-            data = self._path(id).read_bytes()
+            data = self.read(id)
         except FileNotFoundError:
             return NotLoaded("no such session", damaged=False)
         except OSError as error:
@@ -113,9 +123,7 @@ class Store:
 
     def _updated(self, id: str) -> datetime:
         try:
-            with self._path(id).open("rb", buffering=0) as file:  # a buffer would read on
-                head = file.read(HEAD_BYTES)
-                found = head_updated(head) or head_updated(head + file.read())
+            found = head_updated(read_head(self._path(id), HEAD_BYTES)) or head_updated(self.read(id))
         except OSError:
             found = None
         if found is not None:
@@ -127,26 +135,30 @@ class Store:
 
     def _make_folder(self) -> None:
         home = self.project / ".mm"
+        project = Path(os.path.realpath(self.project))
+        if not Path(os.path.realpath(self.folder)).is_relative_to(project):
+            raise OSError(0, "it is a link that leads out of the project")
         if not self.folder.is_dir():
             home.mkdir(mode=0o700, exist_ok=True)
             self.folder.mkdir(mode=0o700, exist_ok=True)
-        if not self.folder.resolve().is_relative_to(self.project.resolve()):
-            raise OSError(0, "it is a link that leads out of the project")
-        ignore = home / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        with suppress(FileExistsError), (home / ".gitignore").open("x", encoding="utf-8") as file:
+            file.write("*\n")
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Held while a file is compared and replaced; it dies with the process."""
-        try:
-            import fcntl
-        except ImportError:  # Windows has no advisory lock of this kind
+        """Held while a file is compared and replaced; it dies with the process. Raises OSError, also when
+        somebody else does not let go of it."""
+        if not hasattr(os, "O_NOFOLLOW"):  # Windows has no advisory lock of this kind
             yield
             return
-        handle = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        handle = os.open(self.folder / ".lock", flags, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            deadline = time.monotonic() + LOCK_SECONDS
+            while not _locked(handle):
+                if time.monotonic() >= deadline:
+                    raise OSError(0, "another process, perhaps a stopped one, holds its lock")
+                time.sleep(LOCK_PAUSE)
             yield
         finally:
             os.close(handle)
@@ -171,9 +183,11 @@ class Store:
 
     def _current(self, id: str) -> bytes | None:
         try:
-            return self._path(id).read_bytes()
+            return self.read(id)
         except FileNotFoundError:
             return None
+        except (IsADirectoryError, NotRegularError):
+            return b""  # not what this process wrote, whatever it is
 
     def _replace(self, id: str, data: bytes) -> None:
         path = self._path(id)
@@ -189,6 +203,17 @@ class Store:
             draft.unlink(missing_ok=True)
             raise
         _sync_folder(self.folder)
+
+
+def _locked(handle: int) -> bool:
+    """Whether the lock could be had just now."""
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

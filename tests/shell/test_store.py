@@ -1,5 +1,6 @@
 """Sessions on disk: whole or not at all, never over what is not ours, readable by their owner alone."""
 
+import fcntl
 import os
 import stat
 import subprocess
@@ -10,8 +11,10 @@ import msgspec
 import pytest
 
 from minime.core.codec import decode, encode
+from minime.core.listing import row_text
 from minime.core.session import append_turn, with_title
 from minime.core.values import Session, Stamp
+from minime.shell import clock
 from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
 from tests.support.values import ID, LATER, NOW, OTHER_ID, OTHER_STAMP, fresh, hello_turn, talked, tool_turn
 
@@ -259,9 +262,28 @@ def test_a_project_reached_through_a_link_is_the_same_project(tmp_path: Path) ->
 def test_the_list_goes_by_last_use_in_the_file_and_not_by_its_mtime(tmp_path: Path) -> None:  # F20
     store = Store(tmp_path)
     save(store, talked(hello_turn()))
-    save(store, msgspec.structs.replace(fresh(), id=OTHERS[0]))
+    save(store, msgspec.structs.replace(talked(hello_turn()), id=OTHERS[0], updated=NOW))
     os.utime(store.folder / f"{OTHERS[0]}.json", (2e9, 2e9))
     assert [head.id for head in store.heads()] == [ID, OTHERS[0]]
+
+
+def test_a_session_that_was_never_used_is_in_no_list_and_is_removed_in_time(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    save(store, fresh())
+    save(store, msgspec.structs.replace(talked(hello_turn()), id=OTHERS[0], title=""))
+    assert [head.id for head in store.heads()] == [OTHERS[0]]
+    store.remove_unused(NOW)
+    assert load(store, ID) == fresh()
+    store.remove_unused(LATER)
+    assert isinstance(store.load(ID), NotLoaded)
+    assert isinstance(store.load(OTHERS[0]), Loaded)
+
+
+def test_a_deleted_session_is_gone_and_deleting_twice_is_no_fault(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    save(store, talked(hello_turn()))
+    assert (store.delete(ID), store.delete(ID)) == ("", "")
+    assert store.heads() == ()
 
 
 def test_the_list_shows_damaged_files_and_passes_over_what_is_no_session(tmp_path: Path) -> None:  # F02
@@ -314,3 +336,74 @@ print("held", flush=True); time.sleep(60)
         assert holder.stdout.readline() == "held\n"
         holder.kill()
     assert save(Store(tmp_path), msgspec.structs.replace(fresh(), id=OTHERS[0])).session.id == OTHERS[0]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "huge"])
+def test_what_is_no_session_file_holds_nobody_up(tmp_path: Path, kind: str) -> None:
+    store = Store(tmp_path)
+    saved = save(store, talked(hello_turn())).session
+    file = store.folder / f"{ID}.json"
+    file.unlink()
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "device":
+            file.symlink_to("/dev/zero")
+        case "folder":
+            file.mkdir()
+        case _:
+            file.touch()
+            os.truncate(file, 1 << 40)
+    assert [head.id for head in store.heads()] == [ID]
+    [row] = store.rows((ID,))
+    assert row.damaged
+    assert isinstance(store.load(ID), NotLoaded)
+    if kind != "huge":
+        assert save(store, append_turn(saved, tool_turn(), LATER)).session.id == OTHER_ID
+    assert not file.is_file() or file.stat().st_size in {0, 1 << 40}
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
+def test_a_moment_at_the_ends_of_time_is_listed_all_the_same(tmp_path: Path, moment: str) -> None:
+    store = Store(tmp_path)
+    save(store, talked(hello_turn()))
+    file = store.folder / f"{ID}.json"
+    file.write_text(
+        "\n".join(
+            f'  "updated": "{moment}",' if line.startswith('  "updated"') else line
+            for line in file.read_text().split("\n")
+        )
+    )
+    assert [head.id for head in store.heads()] == [ID]
+    [row] = store.rows((ID,))
+    assert "2 + 2" in row_text(row, clock.local)
+
+
+def test_nothing_is_made_through_links_that_lead_out(tmp_path: Path) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    (project / ".mm" / "sessions").mkdir(parents=True)
+    outside.mkdir()
+    (project / ".mm" / ".gitignore").symlink_to(outside / "ignore")
+    (project / ".mm" / "sessions" / ".lock").symlink_to(outside / "lock")
+    assert isinstance(Store(project).save(fresh(), OTHER_STAMP), NotSaved)
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / ".mm").symlink_to(outside)
+    assert isinstance(Store(tmp_path / "second").save(fresh(), OTHER_STAMP), NotSaved)
+    (tmp_path / "third").mkdir()
+    (tmp_path / "third" / ".mm").symlink_to(".mm")
+    assert isinstance(Store(tmp_path / "third").save(fresh(), OTHER_STAMP), NotSaved)
+    assert list(outside.iterdir()) == []
+
+
+def test_a_lock_that_nobody_lets_go_of_fails_the_save_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # L03
+    monkeypatch.setattr("minime.shell.store.LOCK_SECONDS", 0.05)
+    store = Store(tmp_path)
+    save(store, fresh())
+    with (store.folder / ".lock").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = store.save(talked(hello_turn()), OTHER_STAMP)
+    assert isinstance(refused, NotSaved)
+    assert "lock" in refused.line
+    assert save(store, talked(hello_turn())).session.id == ID
