@@ -160,12 +160,26 @@ def trust(*, yes: Yes = False, project: Project = None) -> int:
     return verbs.trust(_project(project), environ=os.environ, ask=_confirm(yes), say=say, warn=warn)
 
 
-@app.command
-def setup(*, yes: Yes = False) -> int:
+@app.command(name="setup")
+def fetch_weights(*, yes: Yes = False) -> int:
     """Fetch the small model that answers when no server runs, after a question."""
     from minime.shell.setup import setup as fetch
 
     return fetch(environ=os.environ, ask=_confirm(yes), say=say, warn=warn)
+
+
+@app.command
+def acp(
+    *,
+    config: Config = None,
+    setup: Annotated[bool, Parameter(name="--setup", negative="", help="Get mm ready, in a terminal.")] = False,
+) -> int:
+    """Be the agent of an editor: the Agent Client Protocol on stdin and stdout."""
+    if setup:
+        return fetch_weights()
+    from minime.shell.acp import serve
+
+    return serve(os.environ, config)
 
 
 @schema_app.command(name="session")

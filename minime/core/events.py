@@ -30,6 +30,12 @@ class ToolStarted(Happening, frozen=True, tag="tool_started"):
     diff: Diff | None = None
 
 
+class ToolRunning(Happening, frozen=True, tag="tool_running"):
+    """A tool call has consent, or needs none, and is being done."""
+
+    call_id: str
+
+
 class ToolProgress(Happening, frozen=True, tag="tool_progress"):
     """Output of a running tool, as it comes."""
 
@@ -56,7 +62,9 @@ class Notice(Happening, frozen=True, tag="notice"):
     text: str
 
 
-Event = TextDelta | ThoughtDelta | ToolStarted | ToolProgress | ToolFinished | UsageSeen | Notice
+Event = (
+    TextDelta | ThoughtDelta | ToolStarted | ToolRunning | ToolProgress | ToolFinished | UsageSeen | Notice
+)
 
 
 class Answered(msgspec.Struct, frozen=True, tag_field="outcome", tag="answered"):
@@ -69,10 +77,11 @@ class Cancelled(msgspec.Struct, frozen=True, tag_field="outcome", tag="cancelled
 
 class Failed(msgspec.Struct, frozen=True, tag_field="outcome", tag="failed"):
     """No answer could be had. `shown` is the line for the user, `raw` the server's own words where they
-    say more."""
+    say more, `kind` one of the kinds of `failures`."""
 
     shown: str
     raw: str = ""
+    kind: str = ""
 
 
 Outcome = Answered | Cancelled | Failed

@@ -16,6 +16,7 @@ ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 SHORTEST_PIECE = 4
 
 _UPDATED = re.compile(rb'(?<!\\)"updated"\s*:\s*"([^"\\]*)"')
+_TITLE = re.compile(rb'(?<!\\)"title"\s*:\s*"')
 _MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:')
 
 
@@ -66,6 +67,12 @@ def head_updated(data: bytes) -> datetime | None:
         return msgspec.convert(found[1].decode("ascii", "replace"), Time).astimezone(UTC)
     except (msgspec.ValidationError, OverflowError):  # the latter: at the ends of time no other zone has it
         return None
+
+
+def has_title(data: bytes) -> bool:
+    """Whether the head of a file names a title: then its session has been used."""
+    messages = _MESSAGES.search(data)
+    return _TITLE.search(data, 0, messages.start() if messages else len(data)) is not None
 
 
 def newest_first(heads: Iterable[Head]) -> tuple[Head, ...]:

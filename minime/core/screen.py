@@ -15,6 +15,7 @@ from minime.core.events import (
     ThoughtDelta,
     ToolFinished,
     ToolProgress,
+    ToolRunning,
     ToolStarted,
     UsageSeen,
 )
@@ -83,7 +84,7 @@ def show_event(screen: Screen, event: Event) -> tuple[Screen, Pieces]:
             return Screen(), (*lead, *_verdict(result, " " if same_line else ""), Piece("\n"))
         case Notice(text=text):
             return Screen(), (*_close(screen), Piece(f"{text}\n", "yellow"))
-        case UsageSeen():
+        case UsageSeen() | ToolRunning():
             return screen, ()
 
 

@@ -43,13 +43,21 @@ class Connection(NamedTuple):
 class Agent:
     """Reaches for a server when one is needed, not before, and keeps to it."""
 
-    def __init__(self, settings: Settings, project: Path, cwd: Path, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        project: Path,
+        cwd: Path,
+        environ: Mapping[str, str],
+        also: tuple[Path, ...] = (),
+    ) -> None:
         self.settings = settings
         self.system = settings.instruction
         self.tool_names = settings.tools
         self.tools = Tools(
             project,
             cwd,
+            also=also,
             command_timeout=settings.command_timeout,
             secrets=secrets(settings),
             secret_names=secret_names(settings),
@@ -120,6 +128,31 @@ class Agent:
             return f"{SMOLLM2_NAME}, embedded" if there else "no model server found"
         return f"{choose_model(self._name, found.models) or name} on {server_name(found.server.kind)}"
 
+    async def survey(self) -> tuple[str, tuple[str, ...], int]:
+        """Which model will answer (empty: none), those on its server, and its context window (0: unknown);
+        asks servers, starts none, raises nothing."""
+        window = self.settings.context_window or 0
+        if self._is_file():
+            return Path(self._name or "").stem, (), window or CONTEXT_WINDOW
+        if self.settings.base_url is not None:
+            model = self._model(server_at(self.settings.base_url))
+            try:
+                models = await model.models()
+            except ModelFailed:
+                models = ()
+            finally:
+                await model.close()
+            return self._name or choose_model(None, models) or "", models, window
+        from minime.shell.servers import find_server
+
+        found = await find_server()
+        if found is not None:
+            return self._name or choose_model(None, found.models) or "", found.models, window
+        from minime.shell.embedded import find_weights, has_engine
+
+        there = has_engine() and find_weights(self._environ) is not None
+        return (SMOLLM2_NAME, (), CONTEXT_WINDOW) if there else ("", (), window)
+
     async def use_model(self, name: str) -> None:
         """Has the model `name` answer from the next question on."""
         await self.close()
@@ -156,13 +189,7 @@ class Agent:
         return await self._embedded(weights, tell)
 
     async def _served(self, server: Server, models: tuple[str, ...] | None) -> Connection:
-        model = Model(
-            server,
-            api_key=self.settings.api_key or "",
-            headers=self.settings.headers,
-            watchdog=self.settings.watchdog_timeout,
-            secrets=secrets(self.settings),
-        )
+        model = self._model(server)
         name = self._name
         if name is None:
             name = choose_model(None, await model.models() if models is None else models)
@@ -174,6 +201,15 @@ class Agent:
                 )
             )
         return Connection(model, server, name, fit_for(False, self.settings))
+
+    def _model(self, server: Server) -> Model:
+        return Model(
+            server,
+            api_key=self.settings.api_key or "",
+            headers=self.settings.headers,
+            watchdog=self.settings.watchdog_timeout,
+            secrets=secrets(self.settings),
+        )
 
     async def _embedded(self, weights: Path, tell: Callable[[str], None] | None) -> Connection:
         """The model of a file, in a process of its own; with `tell` it is mm's own, and that is told."""

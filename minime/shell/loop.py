@@ -18,6 +18,7 @@ from minime.core.events import (
     ThoughtDelta,
     ToolFinished,
     ToolProgress,
+    ToolRunning,
     ToolStarted,
 )
 from minime.core.session import call_ids, with_fresh_call_ids
@@ -100,7 +101,7 @@ async def run_turn(
     except asyncio.CancelledError:
         return with_partial(turn, "".join(text), "".join(thought)), Cancelled()
     except ModelFailed as failed:
-        return turn, Failed(failed.failure.shown, failed.failure.raw)
+        return turn, Failed(failed.failure.shown, failed.failure.raw, failed.failure.kind)
     except Exception as error:
         return turn, Failed(f"mm itself failed: {type(error).__name__}: {error}", traceback.format_exc())
 
@@ -138,6 +139,7 @@ async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools:
         refusal = await hands.consent(call, ready)
         if refusal:
             return finish(Tool(call.id, refusal, failed=True))
+        emit(ToolRunning(call.id))
         began = time.monotonic()
         result = await hands.run(call.id, ready, lambda piece: emit(ToolProgress(call.id, piece)))
         if count >= SAME_CALL_WARNED:

@@ -13,7 +13,7 @@ from minime.core.turn import start
 from minime.shell.agent import Agent
 from minime.shell.config import Broken, Loaded, load_settings
 from minime.shell.conversation import Conversation
-from minime.shell.keyboard import Interrupts, confirm
+from minime.shell.keyboard import Interrupts, at_terminal, confirm
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
 from minime.shell.project import find_project
@@ -70,6 +70,7 @@ def open_turn(question: str, piped: str, wishes: Wishes) -> int:
         return 1
     shot = OneShot(conversation, as_json=wishes.as_json)
     conversation.tell = shot.tell
+    conversation.agent.offer_weights = _offer(interrupts, shot.pause)
     permission = _permission(wishes, conversation.agent.settings, interrupts, shot.pause, interactive=False)
     turn = start("\n\n".join(filter(None, (question, piped.strip("\n")))), typed=question)
     return shot.run(turn, permission, interrupts)
@@ -86,6 +87,7 @@ def open_terminal(wishes: Wishes) -> int:
         return WRONG
     terminal = Terminal(conversation, interrupts, os.environ)
     conversation.tell = terminal.tell
+    conversation.agent.offer_weights = _offer(interrupts, terminal.pause)
     permission = _permission(
         wishes, conversation.agent.settings, interrupts, terminal.pause, interactive=True
     )
@@ -126,6 +128,26 @@ def _settings(project: Path, wishes: Wishes, environ: Mapping[str, str], *, ask:
         remember(loaded.asks.key, loaded.asks.path, environ)
         return load(True)
     return loaded
+
+
+def _offer(interrupts: Interrupts, pause: Callable[[], None]) -> Callable[[], bool]:
+    """Offers the person at the terminal, once, to fetch the small model; whether it is there now."""
+    offered = False
+
+    def offer() -> bool:
+        nonlocal offered
+        if offered or not at_terminal():
+            return False
+        offered = True
+        from minime.shell.setup import setup
+
+        err = Paper(sys.stderr)
+        pause()
+        err.line("no model server answers on this machine; a small model can stand in")
+        with interrupts.asking():
+            return setup(os.environ, ask=confirm, say=err.line, warn=err.line) == 0
+
+    return offer
 
 
 def _permission(

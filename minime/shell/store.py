@@ -11,8 +11,17 @@ from pathlib import Path
 import msgspec
 
 from minime.core.codec import Unreadable, decode, encode
-from minime.core.listing import HEAD_BYTES, Head, Row, head_updated, is_id, newest_first, session_row
-from minime.core.session import with_title
+from minime.core.listing import (
+    HEAD_BYTES,
+    Head,
+    Row,
+    has_title,
+    head_updated,
+    is_id,
+    newest_first,
+    session_row,
+)
+from minime.core.session import is_empty, with_title
 from minime.core.values import Session, Stamp
 from minime.shell.inside import NotRegularError, read_head, read_regular
 
@@ -76,14 +85,10 @@ class Store:
             return NotSaved(f"cannot save the session in {self.folder}: {_errno_text(error)}")
 
     def heads(self) -> tuple[Head, ...]:
-        """All sessions, newest use first, from the beginning of their files. A damaged one counts as
-        used when its id was drawn. No folder is no session; other trouble with the folder raises OSError."""
-        try:
-            names = [entry.name for entry in os.scandir(self.folder)]
-        except FileNotFoundError:
-            return ()
-        ids = [name[:-5] for name in names if name.endswith(".json") and is_id(name[:-5])]
-        return newest_first(Head(id, self._updated(id)) for id in ids)
+        """All sessions that were used, newest use first, from the beginning of their files. A damaged one
+        counts as used when its id was drawn. No folder is no session; other trouble raises OSError."""
+        heads = (self._head(id) for id in self._ids())
+        return newest_first(head for head in heads if head is not None)
 
     def rows(self, ids: tuple[str, ...]) -> Iterator[Row]:
         """A row for each of `ids`, numbered from 1; each file is read whole and checked."""
@@ -93,6 +98,22 @@ class Store:
                     yield session_row(number, session)
                 case NotLoaded(reason=reason):
                     yield Row(number, id, damaged=reason)
+
+    def delete(self, id: str) -> str:
+        """Removes the file of a session, if there is one; empty, or why it could not be."""
+        try:
+            self._path(id).unlink(missing_ok=True)
+        except OSError as error:
+            return f"cannot delete session {id}: {_errno_text(error)}"
+        self._seen.pop(id, None)
+        return ""
+
+    def remove_unused(self, before: datetime) -> None:
+        """Removes sessions without a question, an error or a pending round that were opened before then."""
+        with suppress(OSError):
+            for id in self._ids():
+                if _drawn(id) < before and self._head(id) is None:
+                    self.delete(id)
 
     def read(self, id: str) -> bytes:
         """The bytes of a session's file. Raises OSError, also for a pipe or device in its place."""
@@ -121,17 +142,26 @@ class Store:
         assert is_id(id), "only an id of our own form is ever a file's name"
         return self.folder / f"{id}.json"
 
-    def _updated(self, id: str) -> datetime:
+    def _ids(self) -> list[str]:
         try:
-            found = head_updated(read_head(self._path(id), HEAD_BYTES)) or head_updated(self.read(id))
+            names = [entry.name for entry in os.scandir(self.folder)]
+        except FileNotFoundError:
+            return []
+        return [name[:-5] for name in names if name.endswith(".json") and is_id(name[:-5])]
+
+    def _head(self, id: str) -> Head | None:
+        """The head of a file; None when its session was never used (editors open them beforehand)."""
+        try:
+            head = read_head(self._path(id), HEAD_BYTES)
+            updated = head_updated(head)
+            if updated is None or not has_title(head):
+                head = self.read(id)
+                updated = head_updated(head)
+                if _is_unused(head):
+                    return None
         except OSError:
-            found = None
-        if found is not None:
-            return found
-        try:
-            return datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
-        except ValueError:
-            return datetime.fromtimestamp(0, UTC)
+            updated = None
+        return Head(id, updated or _drawn(id))
 
     def _make_folder(self) -> None:
         home = self.project / ".mm"
@@ -203,6 +233,21 @@ class Store:
             draft.unlink(missing_ok=True)
             raise
         _sync_folder(self.folder)
+
+
+def _is_unused(data: bytes) -> bool:
+    try:
+        return is_empty(decode(data))
+    except Unreadable:
+        return False
+
+
+def _drawn(id: str) -> datetime:
+    """When an id was drawn, as it says itself."""
+    try:
+        return datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
 
 
 def _locked(handle: int) -> bool:

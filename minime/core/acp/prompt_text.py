@@ -1,0 +1,66 @@
+"""The blocks of a prompt to a question: what the model reads, and what the person typed."""
+
+import re
+from posixpath import basename
+from urllib.parse import unquote, urlsplit
+
+from minime.core.acp.state import Block
+from minime.core.toolbox import ReadFile
+from minime.core.turn import Turn, start
+
+_LINES = re.compile(r"L?(\d+)(?:[-:,]L?(\d+))?")
+
+
+def linked_file(block: Block) -> ReadFile | None:
+    """The file that a link names, with its lines (`#L10-20`); None for a block that is no link to a file."""
+    if block.type != "resource_link":
+        return None
+    parts = urlsplit(block.uri)
+    if parts.scheme not in {"file", ""} or not parts.path:
+        return None
+    lines = _LINES.fullmatch(parts.fragment)
+    if lines is None:
+        return ReadFile(unquote(parts.path))
+    first = max(1, int(lines[1]))
+    last = max(first, int(lines[2] or lines[1]))
+    return ReadFile(unquote(parts.path), first, last - first + 1)
+
+
+def question(blocks: tuple[Block, ...], read: dict[int, str]) -> Turn:
+    """A turn with the question that the blocks make. `read` holds what stood at the links that led to a
+    file, by their place."""
+    typed = "\n".join(filter(None, (_typed(block) for block in blocks)))
+    words = "".join(block.text for block in blocks if block.type == "text")
+    given = [text for place, block in enumerate(blocks) if (text := _given(block, read.get(place)))]
+    content = "\n\n".join(filter(None, (words.strip("\n"), *given)))
+    return start(content, typed=typed)
+
+
+def _typed(block: Block) -> str:
+    match block.type:
+        case "text":
+            return block.text
+        case "resource_link" | "resource":
+            return f"@{block.name or basename(unquote(urlsplit(block.uri).path)) or block.uri}"
+        case _:
+            return f"[{block.type}]"
+
+
+def _given(block: Block, text: str | None) -> str:
+    match block.type:
+        case "text":
+            return ""
+        case "resource" if block.text:
+            return _file(block.uri, block.text)
+        case "resource_link" if text is not None:
+            return _file(block.uri, text)
+        case "resource_link":
+            return f"The user points to {block.uri}{f' ({block.name})' if block.name else ''}."
+        case "resource":
+            return f"The user gave {block.uri} ({block.mime or 'binary'}), which is no text."
+        case _:
+            return f"The user gave content of type {block.mime or block.type}, which this model is not shown."
+
+
+def _file(uri: str, text: str) -> str:
+    return f"{uri}:\n```\n{text.rstrip()}\n```"

@@ -1,0 +1,267 @@
+"""The editor's façade: lines of stdin go into the machine, its effects into the world.
+
+The real stdout is the protocol's: it is put aside at the start, and what anything else prints goes to
+stderr. Everything runs in one event loop; a thread reads stdin, for a file or a pipe alike.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from minime import __version__
+from minime.core.acp.machine import step
+from minime.core.acp.state import (
+    CannotOpen,
+    ConsentNeeded,
+    Decide,
+    Deleted,
+    DeleteSession,
+    Effect,
+    Ended,
+    Forget,
+    Happened,
+    Heard,
+    Input,
+    ListSessions,
+    ModelsFound,
+    Open,
+    Opened,
+    RoundKept,
+    Save,
+    SaveDone,
+    Send,
+    SendLater,
+    StartTurn,
+    State,
+    Stop,
+    StopTurn,
+    TurnEnded,
+    UseModel,
+)
+from minime.core.acp.wire import MOST_BYTES
+from minime.core.events import Cancelled, Outcome
+from minime.core.turn import Turn, start
+from minime.core.values import ToolCall
+from minime.shell import clock
+from minime.shell.editor_session import EditorSession, Projects
+from minime.shell.tools import Ready
+
+BLOCK = 1 << 20
+SURVEY_AFTER = 0.2
+"""Seconds behind the opening of a session after which its models are looked for."""
+
+LAST_SECONDS = 1.5
+"""What running turns have to end in, when the editor has gone."""
+
+
+class Editor:
+    """The machine's state, and the hands of each open session."""
+
+    def __init__(self, out: int, state: State, projects: Projects) -> None:
+        self._out = out
+        self._state = state
+        self._projects = projects
+        self._sessions: dict[str, EditorSession] = {}
+        self._tasks: dict[str, asyncio.Task[tuple[Turn, Outcome]]] = {}
+        self._waiting: dict[tuple[str, str], asyncio.Future[str]] = {}
+        self._others: set[asyncio.Task[None]] = set()
+        self._inbox: deque[Input] = deque()
+        self._lines = bytearray()
+        self._busy = False
+        self.stopped = asyncio.Event()
+
+    def hear(self, said: Input) -> None:
+        """Takes what has happened, and does what follows from it, in order."""
+        self._inbox.append(said)
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while self._inbox:
+                self._state, effects = step(self._state, self._inbox.popleft(), clock.stamp())
+                for effect in effects:
+                    self._do(effect)
+            self._flush()
+        finally:
+            self._busy = False
+
+    async def close(self) -> None:
+        """Lets go of everything that is still held."""
+        for task in (*self._tasks.values(), *self._others):
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), *self._others, return_exceptions=True)
+        for session in self._sessions.values():
+            await session.agent.close()
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case Send(line=line):
+                self._lines += line
+            case SendLater(id=id, seconds=seconds, line=line):
+                asyncio.get_running_loop().call_later(seconds, self._send_if_open, id, line)
+            case Open():
+                self._open(effect)
+            case ListSessions():
+                self._inbox.append(self._projects.list_sessions(effect))
+            case DeleteSession(request=request, id=id):
+                self._inbox.append(Deleted(request, self._projects.delete(id)))
+            case Save(id=id, session=session):
+                saved, trouble = self._sessions[id].save(session)
+                self._inbox.append(SaveDone(id, session.id, saved, trouble))
+            case StartTurn():
+                self._start(effect)
+            case StopTurn(id=id):
+                if id in self._tasks:
+                    self._tasks[id].cancel()
+            case Decide(id=id, call_id=call_id, refusal=refusal):
+                waiting = self._waiting.pop((id, call_id), None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(refusal)
+            case UseModel(id=id, name=name):
+                self._later(self._sessions[id].agent.use_model(name))
+            case Forget(id=id):
+                session_held = self._sessions.pop(id, None)
+                if session_held is not None:
+                    self._later(session_held.agent.close())
+            case Stop():
+                self.stopped.set()
+
+    def _open(self, wish: Open) -> None:
+        opened = self._projects.open(wish)
+        if isinstance(opened, CannotOpen):
+            self._inbox.append(Opened(wish, opened))
+            return
+        session, outcome = opened
+        before = self._sessions.get(wish.id)
+        self._sessions[wish.id] = session
+        if before is not None:
+            self._later(before.agent.close())
+        self._inbox.append(Opened(wish, outcome))
+        asyncio.get_running_loop().call_later(SURVEY_AFTER, lambda: self._later(self._survey(wish.id)))
+
+    async def _survey(self, id: str) -> None:
+        """Which models there are, told once it is known."""
+        session = self._sessions.get(id)
+        if session is None:
+            return
+        model, models, window = await session.agent.survey()
+        if model:
+            self.hear(ModelsFound(id, model, models, window))
+
+    def _start(self, effect: StartTurn) -> None:
+        id, session = effect.id, self._sessions[effect.id]
+
+        async def consent(call: ToolCall, ready: Ready) -> str:
+            answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            self._waiting[id, call.id] = answer
+            self.hear(ConsentNeeded(id, call, ready.action, ready.where))
+            return await answer
+
+        turn = session.answer(
+            effect.session,
+            effect.blocks,
+            consent,
+            lambda turn: self.hear(RoundKept(id, turn)),
+            lambda event: self.hear(Happened(id, event)),
+        )
+        task = asyncio.get_running_loop().create_task(turn)
+        self._tasks[id] = task
+        task.add_done_callback(lambda done: self._ended(id, done))
+
+    def _ended(self, id: str, task: asyncio.Task[tuple[Turn, Outcome]]) -> None:
+        if self._tasks.get(id) is task:
+            del self._tasks[id]
+        if task.cancelled():
+            # Cancelled before its first step: nothing of it had begun.
+            self.hear(TurnEnded(id, start(""), Cancelled()))
+            return
+        turn, outcome = task.result()
+        self.hear(TurnEnded(id, turn, outcome, getattr(outcome, "kind", "")))
+
+    def _later(self, work: "asyncio._CoroutineLike[None]") -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+
+    def _send_if_open(self, id: str, line: bytes) -> None:
+        if id in self._state.sessions:
+            self._lines += line
+            self._flush()
+
+    def _flush(self) -> None:
+        """Writes all lines, whole; an editor that has gone takes nothing any more."""
+        data, self._lines = memoryview(bytes(self._lines)), bytearray()
+        try:
+            while data:
+                data = data[os.write(self._out, data) :]
+        except OSError:
+            self.stopped.set()
+
+
+def serve(environ: Mapping[str, str], config: Path | None = None) -> int:
+    """Speaks the protocol on stdin and stdout until the editor goes. The result is the exit status."""
+    heard, out = _keep_protocol_apart()
+    return asyncio.run(_serve(heard, out, environ, config))
+
+
+def _keep_protocol_apart() -> tuple[int, int]:
+    """The real stdin and stdout; in their place nothing comes in, and what is printed goes to stderr."""
+    heard, out = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return heard, out
+
+
+async def _serve(heard: int, out: int, environ: Mapping[str, str], config: Path | None) -> int:
+    loop = asyncio.get_running_loop()
+    projects = Projects(environ, config, Path.cwd())
+    keeps, resumes = projects.abilities()
+    editor = Editor(out, State(__version__, keeps=keeps, resumes=resumes), projects)
+
+    def leave() -> None:
+        editor.hear(Ended())
+        loop.call_later(LAST_SECONDS, editor.stopped.set)
+
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        loop.add_signal_handler(number, leave)
+
+    def say(line: bytes | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(leave if line is None else lambda: editor.hear(Heard(line)))
+
+    threading.Thread(target=_read, args=(heard, say), daemon=True).start()
+    await editor.stopped.wait()
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(editor.close(), 0.4)
+    return 0
+
+
+def _read(heard: int, say: Callable[[bytes | None], None]) -> None:
+    """Hands over each line as it is whole, and None at the end of input. Of a line that is too long a
+    piece is handed over that is long enough to be refused."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        try:
+            data = os.read(heard, BLOCK)
+        except OSError:
+            data = b""
+        if not data:
+            if parts:
+                say(b"".join(parts))
+            say(None)
+            return
+        first, *rest = data.split(b"\n")
+        if size <= MOST_BYTES:
+            parts.append(first)
+        size += len(first)
+        for line in rest:
+            say(b"".join(parts))
+            parts, size = [line], len(line)

@@ -1,0 +1,156 @@
+"""What an open session of an editor needs of the world: its project, its settings, its store, its agent."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from minime.core.acp.prompt_text import linked_file, question
+from minime.core.acp.state import Block, CannotOpen, Listed, ListSessions, Open, Opening
+from minime.core.acp.wire import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
+from minime.core.events import Outcome
+from minime.core.session import new_session
+from minime.core.toolbox import ListDirectory
+from minime.core.turn import Turn
+from minime.core.values import Session, Stamp, ToolCall
+from minime.shell import clock
+from minime.shell.agent import Agent
+from minime.shell.config import Broken, load_settings
+from minime.shell.config import Loaded as Configured
+from minime.shell.loop import Emit, run_turn
+from minime.shell.project import find_project
+from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
+from minime.shell.tools import Impossible, Ready
+
+UNUSED_FOR = timedelta(days=7)
+
+
+class EditorSession:
+    """The hands of one session: who answers, and where it is kept (`store` None: nowhere)."""
+
+    def __init__(self, agent: Agent, store: Store | None) -> None:
+        self.agent = agent
+        self._store = store
+
+    def save(self, session: Session) -> tuple[Session | None, str]:
+        """The session as it was written, or None; and a line where there is something to tell."""
+        if self._store is None:
+            return session, ""
+        match self._store.save(session, clock.stamp()):
+            case Saved(session=saved, notice=notice):
+                return saved, notice
+            case NotSaved(line=line):
+                return None, line
+
+    async def answer(
+        self,
+        session: Session,
+        blocks: tuple[Block, ...],
+        consent: Callable[[ToolCall, Ready], Awaitable[str]],
+        keep: Callable[[Turn], None],
+        emit: Emit,
+    ) -> tuple[Turn, Outcome]:
+        """Has a prompt answered; what it links to is read first, as far as the project reaches."""
+        read = {place: await self._read(block) for place, block in enumerate(blocks) if linked_file(block)}
+        turn = question(blocks, {place: text for place, text in read.items() if text is not None})
+        hands = self.agent.hands(session, consent, keep)
+        return await run_turn(session, turn, hands, emit, self.agent.tool_names, self.agent.max_steps)
+
+    async def _read(self, block: Block) -> str | None:
+        """What stands where a link leads: a file's lines, a folder's list, or why it cannot be read."""
+        action = linked_file(block)
+        if action is None:
+            return None
+        wanted = ListDirectory(action.path) if Path(action.path).is_dir() else action
+        ready = await self.agent.tools.prepare(wanted)
+        if isinstance(ready, Impossible):
+            return ready.message
+        return (await self.agent.tools.run("", ready, lambda _: None)).content
+
+
+class Projects:
+    """The projects that this process knows: its own folder's, and those of the sessions it has opened."""
+
+    def __init__(self, environ: Mapping[str, str], config: Path | None, start: Path) -> None:
+        self._environ = environ
+        self._config = config
+        self._start = start
+        self._stores: dict[Path, tuple[Store, str]] = {}
+
+    def abilities(self) -> tuple[bool, bool]:
+        """Whether sessions are kept in the process's own folder, and whether resuming is advertised."""
+        loaded = self._settings(self._project(self._start))
+        if isinstance(loaded, Broken):
+            return True, False
+        return loaded.settings.sessions.enabled, loaded.settings.sessions.resume
+
+    def open(self, wish: Open) -> tuple[EditorSession, Opening] | CannotOpen:
+        """The session with its hands, made or read from disk; or why there is none."""
+        cwd = Path(wish.cwd)
+        for folder in (cwd, *map(Path, wish.also)):
+            if not folder.is_dir():
+                return CannotOpen(INVALID_PARAMS, f"there is no folder {folder}")
+        project = self._project(cwd)
+        loaded = self._settings(project)
+        if isinstance(loaded, Broken):
+            details = "\n".join(loaded.lines)
+            return CannotOpen(INTERNAL_ERROR, f"the configuration is broken: {loaded.lines[0]}", details)
+        settings = loaded.settings
+        store, _ = self._stores.setdefault(project, (Store(project), wish.cwd))
+        agent = Agent(settings, project, cwd.resolve(), self._environ, tuple(map(Path, wish.also)))
+        keeps = settings.sessions.enabled
+        if wish.why == "new":
+            if keeps:
+                store.remove_unused(clock.now() - UNUSED_FOR)
+            session = new_session(Stamp(clock.now(), wish.id), agent.system, settings.model or "")
+        else:
+            match store.load(wish.id):
+                case Loaded(session=session):
+                    pass
+                case NotLoaded(reason=reason, damaged=True):
+                    return CannotOpen(INTERNAL_ERROR, f"cannot read session {wish.id}: {reason}", reason)
+                case NotLoaded(reason=reason):
+                    return CannotOpen(NOT_FOUND, f"session not found: {reason}")
+        opening = Opening(
+            session,
+            agent.system,
+            keeps,
+            settings.mode,
+            settings.permissions,
+            settings.model or session.model,
+            agent.context_window or 0,
+            settings.tools,
+            loaded.notices,
+        )
+        return EditorSession(agent, store if keeps else None), opening
+
+    def list_sessions(self, wish: ListSessions) -> Listed:
+        """The sessions that are asked for, newest use first, each with the folder to open it in."""
+        if wish.cwd is not None:
+            places = [(Store(self._project(Path(wish.cwd))), wish.cwd)]
+        else:
+            own = self._project(self._start)
+            places = [(Store(own), str(self._start)), *(p for key, p in self._stores.items() if key != own)]
+        try:
+            found = [
+                (cwd, row)
+                for store, cwd in places
+                for row in store.rows(tuple(head.id for head in store.heads()))
+            ]
+        except OSError as error:
+            return Listed(wish, (), f"cannot list the sessions: {error.strerror or error}")
+        found.sort(key=lambda pair: (pair[1].updated or clock.now(), pair[1].id), reverse=True)
+        return Listed(wish, tuple(found))
+
+    def delete(self, id: str) -> str:
+        """Removes the file of a session wherever it is; empty, or why that could not be done."""
+        for store in (Store(self._project(self._start)), *(store for store, _ in self._stores.values())):
+            trouble = store.delete(id)
+            if trouble:
+                return trouble
+        return ""
+
+    def _project(self, folder: Path) -> Path:
+        return find_project(folder, Path.home())
+
+    def _settings(self, project: Path) -> Configured | Broken:
+        return load_settings(project, environ=self._environ, config=self._config)
