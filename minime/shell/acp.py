@@ -14,35 +14,37 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from minime import __version__
-from minime.core.acp.machine import step
-from minime.core.acp.state import (
-    CannotOpen,
-    ConsentNeeded,
+from minime.core.acp.effects import (
     Decide,
-    Deleted,
     DeleteSession,
     Effect,
-    Ended,
     Forget,
-    Happened,
-    Heard,
-    Input,
     ListSessions,
-    ModelsFound,
     Open,
-    Opened,
-    RoundKept,
     Save,
-    SaveDone,
     Send,
     SendLater,
     StartTurn,
-    State,
     Stop,
     StopTurn,
-    TurnEnded,
     UseModel,
 )
+from minime.core.acp.inputs import (
+    CannotOpen,
+    ConsentNeeded,
+    Deleted,
+    Ended,
+    Happened,
+    Heard,
+    Input,
+    ModelsFound,
+    Opened,
+    RoundKept,
+    SaveDone,
+    TurnEnded,
+)
+from minime.core.acp.machine import step
+from minime.core.acp.state import State
 from minime.core.acp.wire import MOST_BYTES
 from minime.core.events import Cancelled, Outcome
 from minime.core.turn import Turn, start

@@ -4,8 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
+from minime.core.acp.effects import ListSessions, Open
+from minime.core.acp.inputs import CannotOpen, Listed, Opening
 from minime.core.acp.prompt_text import linked_file, question
-from minime.core.acp.state import Block, CannotOpen, Listed, ListSessions, Open, Opening
+from minime.core.acp.state import Block
 from minime.core.acp.wire import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from minime.core.events import Outcome
 from minime.core.session import new_session

@@ -8,40 +8,11 @@ from typing import Any
 
 import msgspec
 
-from minime.core.acp.prompting import (
-    PromptParams,
-    cancel,
-    cancel_request,
-    consent_needed,
-    ended,
-    happened,
-    permission_answered,
-    prompted,
-    round_kept,
-    save_done,
-    turn_ended,
-)
-from minime.core.acp.sessions import (
-    ListParams,
-    ModeParams,
-    NewParams,
-    OptionParams,
-    SessionParams,
-    close_session,
-    delete_session,
-    deleted,
-    list_sessions,
-    listed,
-    models_found,
-    open_session,
-    opened,
-    refuse,
-    set_mode,
-    set_option,
-)
-from minime.core.acp.slash import sessions_listed
-from minime.core.acp.state import (
-    Client,
+from minime.core.acp.answers import Step, refuse
+from minime.core.acp.asking import consent_needed, permission_answered
+from minime.core.acp.choices import ModeParams, OptionParams, set_mode, set_option
+from minime.core.acp.effects import Send
+from minime.core.acp.inputs import (
     ConsentNeeded,
     Deleted,
     Ended,
@@ -53,11 +24,31 @@ from minime.core.acp.state import (
     Opened,
     RoundKept,
     SaveDone,
-    Send,
-    State,
-    Step,
     TurnEnded,
 )
+from minime.core.acp.opening import NewParams, models_found, open_session, opened
+from minime.core.acp.prompting import (
+    PromptParams,
+    cancel,
+    cancel_request,
+    ended,
+    prompted,
+    round_kept,
+    save_done,
+    turn_ended,
+)
+from minime.core.acp.sessions import (
+    ListParams,
+    SessionParams,
+    close_session,
+    delete_session,
+    deleted,
+    list_sessions,
+    listed,
+)
+from minime.core.acp.showing import happened
+from minime.core.acp.slash import sessions_listed
+from minime.core.acp.state import Client, State
 from minime.core.acp.wire import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,

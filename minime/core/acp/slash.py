@@ -2,20 +2,10 @@
 
 import msgspec
 
-from minime.core.acp.sessions import info_shown, options, send
-from minime.core.acp.state import (
-    Effects,
-    ListSessions,
-    Live,
-    Prompt,
-    Renewal,
-    Save,
-    Send,
-    State,
-    Step,
-    acp_commands,
-    with_live,
-)
+from minime.core.acp.answers import Step, info_shown, send
+from minime.core.acp.choices import options
+from minime.core.acp.effects import Effects, ListSessions, Save, Send
+from minime.core.acp.state import Live, Prompt, Renewal, State, acp_commands, with_live
 from minime.core.acp.updates import ModeShown, OptionsShown, agent_chunks
 from minime.core.acp.wire import Id, write_response
 from minime.core.commands import COMMANDS, Command, Slash, Unknown, help_text

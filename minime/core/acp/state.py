@@ -1,18 +1,14 @@
-"""What the machine knows, what it hears, and what it wants done."""
+"""What the machine knows: the editor, its open sessions, what runs and what waits in them."""
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from minime.core.acp.wire import Id
 from minime.core.commands import Entry
 from minime.core.consent import AlwaysRule
-from minime.core.events import Event, Outcome
-from minime.core.listing import Row
 from minime.core.permissions import Mode, PermissionRule
-from minime.core.toolbox import Action
-from minime.core.turn import Turn
-from minime.core.values import Session, ToolCall
+from minime.core.values import Session
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -63,7 +59,7 @@ class Renewal(Value, frozen=True):
 
 class Live(Value, frozen=True):
     """A session that is open in the editor. `session` may have another id than the editor's, when another
-    process had changed the file. `spoken` counts the messages shown in the running turn."""
+    process had changed the file. `terminals` are the calls shown in the editor's terminal form; `spoken` counts the messages shown in the running turn."""
 
     session: Session
     cwd: str
@@ -84,6 +80,7 @@ class Live(Value, frozen=True):
     spoken: int = 0
     after_tool: bool = False
     output: dict[str, str] = {}
+    terminals: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
     renewal: Renewal | None = None
 
@@ -100,235 +97,6 @@ class State(Value, frozen=True):
     next_id: int = 1
     stopping: bool = False
 
-
-# What has happened.
-
-
-class Heard(Value, frozen=True):
-    """A line from the editor."""
-
-    line: bytes
-
-
-class Opening(Value, frozen=True):
-    """A session as it was opened on disk; its settings with it."""
-
-    session: Session
-    system: str
-    keeps: bool
-    mode: Mode
-    rules: tuple[PermissionRule, ...] = ()
-    model: str = ""
-    window: int = 0
-    tools: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
-
-
-class CannotOpen(Value, frozen=True):
-    """Why a session could not be opened; `code` is the JSON-RPC error."""
-
-    code: int
-    message: str
-    details: str = ""
-
-
-class Opened(Value, frozen=True):
-    """What came of an `Open`."""
-
-    wish: "Open"
-    outcome: Opening | CannotOpen
-
-
-class Listed(Value, frozen=True):
-    """The sessions of a folder (`cwd` as the editor gave it), or why they could not be listed."""
-
-    wish: "ListSessions"
-    rows: tuple[tuple[str, Row], ...]
-    trouble: str = ""
-
-
-class Deleted(Value, frozen=True):
-    """A session's file is gone; `trouble` says why it is not."""
-
-    request: Id
-    trouble: str = ""
-
-
-class Happened(Value, frozen=True):
-    """An event of a running turn."""
-
-    id: str
-    event: Event
-
-
-class ConsentNeeded(Value, frozen=True):
-    """A running turn waits to know whether it may do something."""
-
-    id: str
-    call: ToolCall
-    action: Action
-    where: str
-
-
-class RoundKept(Value, frozen=True):
-    """A round of tools is finished."""
-
-    id: str
-    turn: Turn
-
-
-class TurnEnded(Value, frozen=True):
-    """A turn is over; `kind` names the kind of a failure."""
-
-    id: str
-    turn: Turn
-    outcome: Outcome
-    kind: str = ""
-
-
-class SaveDone(Value, frozen=True):
-    """What came of saving the session `asked`: it as it was written, or the line that says why it was not."""
-
-    id: str
-    asked: str
-    session: Session | None
-    line: str = ""
-
-
-class ModelsFound(Value, frozen=True):
-    """Which model answers in a session, which others there are, and the context window (0: unknown)."""
-
-    id: str
-    model: str
-    models: tuple[str, ...]
-    window: int = 0
-
-
-class Ended(Value, frozen=True):
-    """The editor has gone, or mm was told to."""
-
-
-Input = (
-    Heard
-    | Opened
-    | Listed
-    | Deleted
-    | Happened
-    | ConsentNeeded
-    | RoundKept
-    | TurnEnded
-    | SaveDone
-    | ModelsFound
-    | Ended
-)
-
-
-# What is to be done.
-
-
-class Send(Value, frozen=True):
-    """Write a line."""
-
-    line: bytes
-
-
-class SendLater(Value, frozen=True):
-    """Write a line after so many seconds, if the session is still open."""
-
-    id: str
-    seconds: float
-    line: bytes
-
-
-class Open(Value, frozen=True):
-    """Find the project of `cwd`, read its settings, and make or load the session `id`."""
-
-    why: Literal["new", "load", "resume"]
-    request: Id
-    id: str
-    cwd: str
-    also: tuple[str, ...] = ()
-    servers: int = 0
-
-
-class ListSessions(Value, frozen=True):
-    """List the sessions of the project of `cwd`; of all known projects where it is None."""
-
-    request: Id
-    cwd: str | None
-    cursor: str = ""
-    command: str = ""
-
-
-class DeleteSession(Value, frozen=True):
-    """Remove a session's file, wherever a known project has it."""
-
-    request: Id
-    id: str
-
-
-class Save(Value, frozen=True):
-    """Put a session on disk; `id` is the editor's name for it."""
-
-    id: str
-    session: Session
-
-
-class StartTurn(Value, frozen=True):
-    """Have the prompt answered."""
-
-    id: str
-    session: Session
-    blocks: tuple[Block, ...]
-
-
-class StopTurn(Value, frozen=True):
-    """Cancel the running turn."""
-
-    id: str
-
-
-class Decide(Value, frozen=True):
-    """Tell a waiting turn whether it may: empty is yes, else what the model reads."""
-
-    id: str
-    call_id: str
-    refusal: str
-
-
-class UseModel(Value, frozen=True):
-    """Have another model answer from the next request on."""
-
-    id: str
-    name: str
-
-
-class Forget(Value, frozen=True):
-    """Let go of all that a session holds: connections, processes."""
-
-    id: str
-
-
-class Stop(Value, frozen=True):
-    """End the process."""
-
-
-Effect = (
-    Send
-    | SendLater
-    | Open
-    | ListSessions
-    | DeleteSession
-    | Save
-    | StartTurn
-    | StopTurn
-    | Decide
-    | UseModel
-    | Forget
-    | Stop
-)
-Effects = tuple[Effect, ...]
-Step = tuple[State, Effects]
 
 ACP_COMMANDS: tuple[str, ...] = (
     "help",

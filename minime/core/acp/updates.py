@@ -5,6 +5,7 @@ enough that a line stays well under 1 MB. Source: https://agentclientprotocol.co
 tool calls, session setup).
 """
 
+import re
 from collections.abc import Iterator
 from posixpath import join
 from typing import Any, Literal
@@ -30,6 +31,7 @@ KINDS = {
     "edit_file": "edit",
     "run_command": "execute",
 }
+_EXIT = re.compile(r"\(exit status (\d+)\)\s*$")
 _NAMES = tuple(tool.name for tool in TOOLS)
 
 
@@ -189,6 +191,36 @@ def started_call(call: ToolCall, diff: Diff | None, cwd: str) -> Shown:
         locations=() if isinstance(action, BadCall) else _locations(action, cwd),
         raw_input=raw_input(call),
     )
+
+
+def finished(result: Tool, cwd: str, *, in_terminal: bool) -> Changed:
+    """What a running call came to; one that was shown as a terminal keeps it, and its exit is told."""
+    changed = Changed(
+        tool_call_id=result.tool_call_id,
+        status="failed" if result.failed else "completed",
+        raw_output=result.content,
+    )
+    if not in_terminal:
+        return msgspec.structs.replace(changed, content=result_content(result, cwd))
+    status = _EXIT.search(result.content)
+    code = int(status[1]) if status else None
+    told = {"terminal_id": result.tool_call_id, "exit_code": code, "signal": None}
+    return msgspec.structs.replace(changed, meta={"terminal_exit": told})
+
+
+def in_terminal(begun: Shown, cwd: str) -> Shown:
+    """A command as a terminal of the editor's, for one that offers `_meta.terminal_output`."""
+    id = begun.tool_call_id
+    content = ({"type": "terminal", "terminalId": id},)
+    return msgspec.structs.replace(
+        begun, content=content, meta={"terminal_info": {"terminal_id": id, "cwd": cwd}}
+    )
+
+
+def terminal_output(call_id: str, text: str) -> Changed:
+    """Output of a command that is shown as a terminal."""
+    told = {"terminal_id": call_id, "data": text[-MOST_TEXT:]}
+    return Changed(tool_call_id=call_id, meta={"terminal_output": told})
 
 
 def result_content(result: Tool, cwd: str) -> tuple[dict[str, Any], ...]:

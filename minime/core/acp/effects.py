@@ -1,0 +1,113 @@
+"""What the machine wants done in the world."""
+
+from typing import Literal
+
+from minime.core.acp.state import Block, Value
+from minime.core.acp.wire import Id
+from minime.core.values import Session
+
+
+class Send(Value, frozen=True):
+    """Write a line."""
+
+    line: bytes
+
+
+class SendLater(Value, frozen=True):
+    """Write a line after so many seconds, if the session is still open."""
+
+    id: str
+    seconds: float
+    line: bytes
+
+
+class Open(Value, frozen=True):
+    """Find the project of `cwd`, read its settings, and make or load the session `id`."""
+
+    why: Literal["new", "load", "resume"]
+    request: Id
+    id: str
+    cwd: str
+    also: tuple[str, ...] = ()
+    servers: int = 0
+
+
+class ListSessions(Value, frozen=True):
+    """List the sessions of the project of `cwd`; of all known projects where it is None."""
+
+    request: Id
+    cwd: str | None
+    cursor: str = ""
+    command: str = ""
+
+
+class DeleteSession(Value, frozen=True):
+    """Remove a session's file, wherever a known project has it."""
+
+    request: Id
+    id: str
+
+
+class Save(Value, frozen=True):
+    """Put a session on disk; `id` is the editor's name for it."""
+
+    id: str
+    session: Session
+
+
+class StartTurn(Value, frozen=True):
+    """Have the prompt answered."""
+
+    id: str
+    session: Session
+    blocks: tuple[Block, ...]
+
+
+class StopTurn(Value, frozen=True):
+    """Cancel the running turn."""
+
+    id: str
+
+
+class Decide(Value, frozen=True):
+    """Tell a waiting turn whether it may: empty is yes, else what the model reads."""
+
+    id: str
+    call_id: str
+    refusal: str
+
+
+class UseModel(Value, frozen=True):
+    """Have another model answer from the next request on."""
+
+    id: str
+    name: str
+
+
+class Forget(Value, frozen=True):
+    """Let go of all that a session holds: connections, processes."""
+
+    id: str
+
+
+class Stop(Value, frozen=True):
+    """End the process."""
+
+
+Effect = (
+    Send
+    | SendLater
+    | Open
+    | ListSessions
+    | DeleteSession
+    | Save
+    | StartTurn
+    | StopTurn
+    | Decide
+    | UseModel
+    | Forget
+    | Stop
+)
+
+
+Effects = tuple[Effect, ...]
