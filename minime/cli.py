@@ -172,7 +172,9 @@ def fetch_weights(*, yes: Yes = False) -> int:
 def acp(
     *,
     config: Config = None,
-    setup: Annotated[bool, Parameter(name="--setup", negative="", help="Get mm ready, in a terminal.")] = False,
+    setup: Annotated[
+        bool, Parameter(name="--setup", negative="", help="Get mm ready in a terminal.")
+    ] = False,
 ) -> int:
     """Be the agent of an editor: the Agent Client Protocol on stdin and stdout."""
     if setup:

@@ -11,7 +11,17 @@ import msgspec
 
 from minime.core.permissions import Decision, Mode, PermissionRule
 from minime.core.shellwords import commands_in, is_opaque, is_plain, is_simple, parts_of, squeezed, words_of
-from minime.core.toolbox import Action, RunCommand, action_subject, changes_files, runs, tool_name
+from minime.core.text import visible
+from minime.core.toolbox import (
+    Action,
+    EditFile,
+    RunCommand,
+    action_subject,
+    action_title,
+    changes_files,
+    runs,
+    tool_name,
+)
 
 
 class AlwaysRule(msgspec.Struct, frozen=True):
@@ -122,6 +132,20 @@ def always_text(rule: AlwaysRule) -> str:
 def offer_text(rule: AlwaysRule) -> str:
     """What "always" would allow, short enough for a prompt: `every edit_file`, `echo one …`."""
     return f"{' '.join(rule.words)} …" if rule.words else f"every {rule.tool}"
+
+
+def unsaid(action: Action, leads_to: str) -> tuple[str, ...]:
+    """What the one line that names an action leaves out and a person has to see before saying yes: the whole
+    of a command that is long, has lines or hides something, and where an edit goes. `leads_to` is the file
+    that the path of an edit means, links followed."""
+    if isinstance(action, RunCommand):
+        whole = action_title(action) == f"run {action.command}" and action.command.isprintable()
+        return () if whole else tuple(visible(action.command).split("\n"))
+    if changes_files(action):
+        verb = "edit" if isinstance(action, EditFile) else "write"
+        whole = action_title(action) == f"{verb} {leads_to}" and leads_to.isprintable()
+        return () if whole else (visible(leads_to),)
+    return ()
 
 
 def refusal_text(answer: No | NoBecause) -> str:

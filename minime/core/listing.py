@@ -15,9 +15,10 @@ HEAD_BYTES = 4096
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 SHORTEST_PIECE = 4
 
-_UPDATED = re.compile(rb'(?<!\\)"updated"\s*:\s*"([^"\\]*)"')
-_TITLE = re.compile(rb'(?<!\\)"title"\s*:\s*"')
-_MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:')
+# That no backslash stands before a key is looked at behind it: a search for plain words is the quickest.
+_UPDATED = re.compile(rb'"updated"(?<!\\"updated")\s*:\s*"([^"\\]*)"')
+_TITLE = re.compile(rb'"title"(?<!\\"title")\s*:\s*"')
+_MESSAGES = re.compile(rb'"messages"(?<!\\"messages")\s*:')
 
 
 class Head(msgspec.Struct, frozen=True):

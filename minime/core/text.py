@@ -55,6 +55,16 @@ def one_line(text: str, limit: int = 120) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def visible(text: str) -> str:
+    """The text with each character that cannot be seen, or looks like a plain space, as its escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
 def mask(text: str, secrets: tuple[str, ...]) -> str:
     """The text with each of the secrets as `***`; secrets shorter than four characters are left alone."""
     pattern = _secrets_pattern(secrets)

@@ -161,14 +161,14 @@ def read_regular(path: Path, most: int) -> bytes:
         return file.read()
 
 
-def read_head(path: Path, most: int) -> bytes:
+def read_head(path: Path | str, most: int) -> bytes:
     """The first `most` bytes of the regular file at `path`. Raises OSError as `read_regular` does."""
     with _opened(path) as file:
         return file.read(most)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[io.FileIO]:
+def _opened(path: Path | str) -> Iterator[io.FileIO]:
     with io.FileIO(os.open(path, os.O_RDONLY | _QUIETLY)) as file:  # a buffer would read on
         _must_be_regular(os.fstat(file.fileno()))
         yield file

@@ -18,6 +18,7 @@ from minime.core.consent import (
     refusal_text,
     remember,
     unattended,
+    unsaid,
 )
 from minime.core.permissions import Mode, PermissionRule
 from minime.core.values import ToolCall
@@ -60,7 +61,7 @@ class Permission:
                         return unattended(ready.action).reason
                     self._before_asking()
                     with self._interrupts.asking():
-                        answer = _answer(*there, always)
+                        answer = _answer(*there, unsaid(ready.action, _leads_to(ready)), always)
                 match answer:
                     case Always():
                         self.always = remember(self.always, always)
@@ -71,9 +72,15 @@ class Permission:
                         return refusal_text(answer)
 
 
-def _answer(out: TextIO, heard: TextIO, always: AlwaysRule | None) -> Answer:
-    """What the person says; Enter and the end of input are a no. What was typed before the question was
-    asked is no answer to it."""
+def _leads_to(ready: Ready) -> str:
+    """The file that is meant, as a path from where the tools run."""
+    return ready.place.shown if ready.place is not None else ready.where
+
+
+def _answer(out: TextIO, heard: TextIO, more: tuple[str, ...], always: AlwaysRule | None) -> Answer:
+    """What the person says, `more` of the action before their eyes; Enter and the end of input are a no.
+    What was typed before the question was asked is no answer to it."""
+    out.writelines(f"    {line}\n" for line in more)
     forget_typed(heard)
     offer = f", [a]lways ({offer_text(always)})" if always else ""
     while True:

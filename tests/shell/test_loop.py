@@ -16,6 +16,7 @@ from minime.core.events import (
     ThoughtDelta,
     ToolFinished,
     ToolProgress,
+    ToolRunning,
     ToolStarted,
 )
 from minime.core.failures import Failure
@@ -97,7 +98,8 @@ async def test_a_tool_is_told_of_by_one_start_and_one_finish(root: Path) -> None
     kinds = [type(event) for event in script.events]
     assert kinds[0] is ToolStarted
     assert kinds[-1] is ToolFinished
-    assert set(kinds[1:-1]) <= {ToolProgress}
+    assert kinds[1] is ToolRunning
+    assert set(kinds[2:-1]) <= {ToolProgress}
     assert isinstance(script.events[0], ToolStarted)
     assert "echo hi" in script.events[0].title
 
@@ -189,7 +191,7 @@ async def test_the_bound_on_rounds_ends_the_turn(root: Path) -> None:  # D02
 async def test_a_failing_model_is_an_outcome_with_its_line(root: Path) -> None:
     script = Script(root, READ, ModelFailed(Failure("server", "the server failed", "raw words")))
     turn, outcome = await script.run()
-    assert outcome == Failed("the server failed", "raw words")
+    assert outcome == Failed("the server failed", "raw words", "server")
     assert len(turn.messages) == 3
 
 

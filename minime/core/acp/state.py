@@ -59,7 +59,8 @@ class Renewal(Value, frozen=True):
 
 class Live(Value, frozen=True):
     """A session that is open in the editor. `session` may have another id than the editor's, when another
-    process had changed the file. `terminals` are the calls shown in the editor's terminal form; `spoken` counts the messages shown in the running turn."""
+    process had changed the file. `spoken` counts the messages shown in the running turn, `terminals` are
+    its calls that are shown in the editor's terminal form."""
 
     session: Session
     cwd: str
