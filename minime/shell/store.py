@@ -152,7 +152,7 @@ class Store:
     def _head(self, id: str) -> Head | None:
         """The head of a file; None when its session was never used (editors open them beforehand)."""
         try:
-            head = read_head(f"{self.folder}{os.sep}{id}.json", HEAD_BYTES)  # a Path takes as long as the read
+            head = read_head(f"{self.folder}{os.sep}{id}.json", HEAD_BYTES)  # a Path would cost a read
             updated = head_updated(head)
             if updated is None or not has_title(head):
                 head = self.read(id)
