@@ -163,7 +163,7 @@ def trust(*, yes: Yes = False, project: Project = None) -> int:
 @app.command(name="setup")
 def fetch_weights(*, yes: Yes = False) -> int:
     """Fetch the small model that answers when no server runs, after a question."""
-    from minime.shell.setup import setup as fetch
+    from minime.shell.model.setup import setup as fetch
 
     return fetch(environ=os.environ, ask=_confirm(yes), say=say, warn=warn)
 
@@ -240,7 +240,7 @@ def _start(project: Path | None) -> Path:
 
 
 def _project(project: Path | None) -> Path:
-    from minime.shell.project import find_project
+    from minime.shell.config.project import find_project
 
     return find_project(_start(project), Path.home())
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from minime.core.fit import Fit, names_something
-from minime.core.settings import Settings
+from minime.core.config.fit import Fit, names_something
+from minime.core.config.settings import Settings
 from minime.core.turn import Turn, rounds
 from minime.core.values import (
     Assistant,

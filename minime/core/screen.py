@@ -22,7 +22,7 @@ from minime.core.events import (
 from minime.core.listing import count
 from minime.core.session import last_exchange, pending_tools, turns
 from minime.core.text import one_line
-from minime.core.toolbox import TOOLS, BadCall, action_title, parse_call
+from minime.core.tools.toolbox import TOOLS, BadCall, action_title, parse_call
 from minime.core.turn import Turn, stopped_text, turn_stopped
 from minime.core.values import (
     Assistant,

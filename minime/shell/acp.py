@@ -51,7 +51,7 @@ from minime.core.turn import Turn, start
 from minime.core.values import ToolCall
 from minime.shell import clock
 from minime.shell.editor_session import EditorSession, Projects
-from minime.shell.tools import Ready
+from minime.shell.tools.tools import Ready
 
 BLOCK = 1 << 20
 SURVEY_AFTER = 0.2

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from minime.core.embedded import CONTEXT_WINDOW, SMOLLM2, Stuck, answering_text, stuck_text
+from minime.core.config.fit import Fit, fit_for
+from minime.core.config.settings import Settings, secret_names, secrets
 from minime.core.events import Notice
-from minime.core.failures import Failure
-from minime.core.fit import Fit, fit_for
+from minime.core.model.embedded import CONTEXT_WINDOW, SMOLLM2, Stuck, answering_text, stuck_text
+from minime.core.model.failures import Failure
+from minime.core.model.servers import Server, choose_model, server_at, server_name
 from minime.core.request import build_request, offered_tools, sampling
-from minime.core.servers import Server, choose_model, server_at, server_name
-from minime.core.settings import Settings, secret_names, secrets
-from minime.core.toolbox import tool_declarations
+from minime.core.tools.toolbox import tool_declarations
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Session, ToolCall
 from minime.shell.loop import Emit, Hands
-from minime.shell.model import Model, ModelFailed
-from minime.shell.tools import Ready, Tools
+from minime.shell.model.model import Model, ModelFailed
+from minime.shell.tools.tools import Ready, Tools
 
 if TYPE_CHECKING:
-    from minime.shell.embedded import Embedded
+    from minime.shell.model.embedded import Embedded
 
 SMOLLM2_NAME = SMOLLM2.file.split(".")[0]
 NO_MODEL = (
@@ -118,11 +118,11 @@ class Agent:
             return f"{Path(name).stem}, embedded"
         if self.settings.base_url is not None:
             return f"{name} at {self.settings.base_url}"
-        from minime.shell.servers import find_server
+        from minime.shell.model.servers import find_server
 
         found = await find_server()
         if found is None:
-            from minime.shell.embedded import find_weights, has_engine
+            from minime.shell.model.embedded import find_weights, has_engine
 
             there = has_engine() and find_weights(self._environ) is not None
             return f"{SMOLLM2_NAME}, embedded" if there else "no model server found"
@@ -143,12 +143,12 @@ class Agent:
             finally:
                 await model.close()
             return self._name or choose_model(None, models) or "", models, window
-        from minime.shell.servers import find_server
+        from minime.shell.model.servers import find_server
 
         found = await find_server()
         if found is not None:
             return self._name or choose_model(None, found.models) or "", found.models, window
-        from minime.shell.embedded import find_weights, has_engine
+        from minime.shell.model.embedded import find_weights, has_engine
 
         there = has_engine() and find_weights(self._environ) is not None
         return (SMOLLM2_NAME, (), CONTEXT_WINDOW) if there else ("", (), window)
@@ -174,12 +174,12 @@ class Agent:
             return await self._embedded(self._cwd / Path(self._name or "").expanduser(), None)
         if self.settings.base_url is not None:
             return await self._served(server_at(self.settings.base_url), None)
-        from minime.shell.servers import find_server
+        from minime.shell.model.servers import find_server
 
         found = await find_server()
         if found is not None:
             return await self._served(found.server, found.models)
-        from minime.shell.embedded import find_weights, has_engine
+        from minime.shell.model.embedded import find_weights, has_engine
 
         weights = find_weights(self._environ)
         if weights is None and has_engine() and self.offer_weights():
@@ -213,7 +213,7 @@ class Agent:
 
     async def _embedded(self, weights: Path, tell: Callable[[str], None] | None) -> Connection:
         """The model of a file, in a process of its own; with `tell` it is mm's own, and that is told."""
-        from minime.shell.embedded import start
+        from minime.shell.model.embedded import start
 
         own = tell is not None
 

@@ -11,7 +11,7 @@ from minime.shell import clock
 from minime.shell.agent import Agent
 from minime.shell.loop import Emit, run_turn
 from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
-from minime.shell.tools import Ready
+from minime.shell.tools.tools import Ready
 
 Consent = Callable[[ToolCall, Ready], Awaitable[str]]
 

@@ -11,17 +11,17 @@ from minime.core.acp.state import Block
 from minime.core.acp.wire import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from minime.core.events import Outcome
 from minime.core.session import new_session
-from minime.core.toolbox import ListDirectory
+from minime.core.tools.toolbox import ListDirectory
 from minime.core.turn import Turn
 from minime.core.values import Session, Stamp, ToolCall
 from minime.shell import clock
 from minime.shell.agent import Agent
-from minime.shell.config import Broken, load_settings
-from minime.shell.config import Loaded as Configured
+from minime.shell.config.config import Broken, load_settings
+from minime.shell.config.config import Loaded as Configured
+from minime.shell.config.project import find_project
 from minime.shell.loop import Emit, run_turn
-from minime.shell.project import find_project
 from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
-from minime.shell.tools import Impossible, Ready
+from minime.shell.tools.tools import Impossible, Ready
 
 UNUSED_FOR = timedelta(days=7)
 

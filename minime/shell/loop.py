@@ -22,7 +22,7 @@ from minime.core.events import (
     ToolStarted,
 )
 from minime.core.session import call_ids, with_fresh_call_ids
-from minime.core.toolbox import Action, BadCall, action_title, parse_call
+from minime.core.tools.toolbox import Action, BadCall, action_title, parse_call
 from minime.core.turn import (
     CANCELLED_RESULT,
     CUT_CALL_RESULT,
@@ -43,8 +43,8 @@ from minime.core.turn import (
     with_partial,
 )
 from minime.core.values import Assistant, Session, Tool, ToolCall
-from minime.shell.model import ModelFailed
-from minime.shell.tools import Impossible, Ready
+from minime.shell.model.model import ModelFailed
+from minime.shell.tools.tools import Impossible, Ready
 
 Emit = Callable[[Event], None]
 

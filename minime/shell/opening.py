@@ -7,18 +7,18 @@ from pathlib import Path
 
 import msgspec
 
-from minime.core.settings import Settings
+from minime.core.config.settings import Settings
 from minime.core.text import clean
 from minime.core.turn import start
 from minime.shell.agent import Agent
-from minime.shell.config import Broken, Loaded, load_settings
+from minime.shell.config.config import Broken, Loaded, load_settings
+from minime.shell.config.project import find_project
+from minime.shell.config.trust import remember
 from minime.shell.conversation import Conversation
 from minime.shell.keyboard import Interrupts, at_terminal, confirm
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
-from minime.shell.project import find_project
 from minime.shell.store import Store
-from minime.shell.trust import remember
 
 WRONG = 2
 
@@ -139,7 +139,7 @@ def _offer(interrupts: Interrupts, pause: Callable[[], None]) -> Callable[[], bo
         if offered or not at_terminal():
             return False
         offered = True
-        from minime.shell.setup import setup
+        from minime.shell.model.setup import setup
 
         err = Paper(sys.stderr)
         pause()

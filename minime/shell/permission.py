@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TextIO
 
-from minime.core.consent import (
+from minime.core.tools.consent import (
     Allow,
     Always,
     AlwaysRule,
@@ -20,10 +20,10 @@ from minime.core.consent import (
     unattended,
     unsaid,
 )
-from minime.core.permissions import Mode, PermissionRule
+from minime.core.tools.permissions import Mode, PermissionRule
 from minime.core.values import ToolCall
 from minime.shell.keyboard import Interrupts, forget_typed, person
-from minime.shell.tools import Ready
+from minime.shell.tools.tools import Ready
 
 
 class Permission:

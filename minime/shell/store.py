@@ -23,7 +23,7 @@ from minime.core.listing import (
 )
 from minime.core.session import is_empty, with_title
 from minime.core.values import Session, Stamp
-from minime.shell.inside import NotRegularError, read_head, read_regular
+from minime.shell.tools.inside import NotRegularError, read_head, read_regular
 
 LARGEST = 1_000_000_000
 """Bytes of a session file that is read."""

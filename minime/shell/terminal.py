@@ -5,10 +5,8 @@ import sys
 from collections.abc import Mapping
 
 from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, parse_command
-from minime.core.consent import always_text
 from minime.core.events import Event
 from minime.core.listing import count, row_text
-from minime.core.permissions import MODES
 from minime.core.screen import (
     Piece,
     Screen,
@@ -21,12 +19,14 @@ from minime.core.screen import (
     tools_text,
 )
 from minime.core.session import with_title
+from minime.core.tools.consent import always_text
+from minime.core.tools.permissions import MODES
 from minime.core.turn import start
 from minime.core.values import first_line
 from minime.shell import clock
 from minime.shell.conversation import Conversation
 from minime.shell.keyboard import History, Interrupts, read_line
-from minime.shell.model import ModelFailed
+from minime.shell.model.model import ModelFailed
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
 

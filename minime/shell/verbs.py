@@ -5,11 +5,11 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from minime.core.agent_yaml import agent_yaml_template
-from minime.core.config_schema import config_schema
-from minime.core.config_text import config_text
-from minime.shell.config import FILE_NAME, Broken, load_settings
-from minime.shell.trust import remember
+from minime.core.config.agent_yaml import agent_yaml_template
+from minime.core.config.config_schema import config_schema
+from minime.core.config.config_text import config_text
+from minime.shell.config.config import FILE_NAME, Broken, load_settings
+from minime.shell.config.trust import remember
 
 Say = Callable[[str], None]
 """Takes a text without its last line end and writes it, to stdout (`say`) or stderr (`warn`)."""

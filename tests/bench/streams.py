@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 import httpx
 import msgspec
 
-from minime.core import reply, sse
-from minime.core.servers import server_at
-from minime.shell.model import Model
+from minime.core.model import reply, sse
+from minime.core.model.servers import server_at
+from minime.shell.model.model import Model
 from tests.bench.rows import Row, Sample, by_turns, timed
 from tests.bench.stream_server import DELTAS, PAYLOADS, PIECES
 

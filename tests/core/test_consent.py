@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.consent import (
+from minime.core.tools.consent import (
     Allow,
     AlwaysRule,
     Ask,
@@ -16,9 +16,10 @@ from minime.core.consent import (
     refusal_text,
     remember,
     unattended,
+    unsaid,
 )
-from minime.core.permissions import Decision, Mode, PermissionRule
-from minime.core.toolbox import Action, EditFile, ListDirectory, ReadFile, RunCommand, Search, WriteFile
+from minime.core.tools.permissions import Decision, Mode, PermissionRule
+from minime.core.tools.toolbox import Action, EditFile, ListDirectory, ReadFile, RunCommand, Search, WriteFile
 
 READING: tuple[Action, ...] = (ReadFile("a.py"), ListDirectory(), Search("x"))
 EDITS: tuple[Action, ...] = (WriteFile("a.py", "x"), EditFile("a.py", "x", "y"))
@@ -259,3 +260,36 @@ def test_nothing_that_is_offered_covers_more_than_one_command(command: str, mode
 def test_a_denied_command_stays_denied_with_others_around_it(before: str, after: str) -> None:
     verdict = decide(RunCommand(f"{before};rm x;{after}"), "auto", (rule("rm*", "deny"),))
     assert isinstance(verdict, Deny)
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("git status", ()),
+        ("echo é", ()),
+        ("ls\nrm -rf ~", ("ls", "rm -rf ~")),
+        ("ls " + "x" * 120 + "; rm -rf ~", ("ls " + "x" * 120 + "; rm -rf ~",)),
+        ("ls" + " " * 100 + "; rm", ("ls" + " " * 100 + "; rm",)),
+        ("ls\u202e \u200b\x1b[8m", ("ls\\u202e \\u200b\\x1b[8m",)),
+        ("ls\r; rm -rf ~", ("ls\\r; rm -rf ~",)),
+        ("ls\u00a0-l", ("ls\\xa0-l",)),
+    ],
+)
+def test_a_question_shows_all_of_a_command_that_its_title_does_not(
+    command: str, shown: tuple[str, ...]
+) -> None:
+    assert unsaid(RunCommand(command), "") == shown
+
+
+def test_a_question_shows_where_an_edit_really_goes() -> None:
+    assert unsaid(WriteFile("a.py", ""), "a.py") == ()
+    assert unsaid(WriteFile("docs/link.md", ""), ".github/workflows/ci.yml") == (".github/workflows/ci.yml",)
+    assert unsaid(EditFile("a\u202e.py", "", ""), "a\u202e.py") == ("a\\u202e.py",)
+    assert unsaid(ReadFile("x/../y"), "y") == ()
+
+
+@given(st.text())
+def test_what_a_person_agrees_to_stands_before_their_eyes(command: str) -> None:
+    seen = "\n".join(unsaid(RunCommand(command), "")) or command
+    assert seen.replace("\n", "").replace("\t", "").isprintable()
+    assert seen == command or "\\" in seen or not command

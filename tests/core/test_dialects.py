@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.dialects import Splitter, calls_in_text, may_be_call, split, split_end, without_lone_close
+from minime.core.model.dialects import (
+    Splitter,
+    calls_in_text,
+    may_be_call,
+    split,
+    split_end,
+    without_lone_close,
+)
 
 TOOLS = frozenset({"read_file", "run_command", "write_file"})
 READ_A = (("read_file", '{"path":"a"}'),)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.editing import DIFF_LIMIT, CannotEdit, Edited, hunk, replace_text
+from minime.core.tools.editing import DIFF_LIMIT, CannotEdit, Edited, hunk, replace_text
 from minime.core.values import Diff
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12).map("\n".join)

@@ -5,7 +5,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from minime.core.embedded import (
+from minime.core.model.embedded import (
     SMOLLM2,
     Ready,
     Stuck,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.failures import LONGEST_SHOWN, MOST_RAW, Asked, failure
-from minime.core.refusals import LONGEST_LINE, error_text, read_refusal
-from minime.core.retries import Again, Tries, model_asked, next_try, pause_asked, without_tools
-from minime.core.servers import KNOWN, Kind, Server, parse_models
-from minime.core.troubles import (
+from minime.core.model.failures import LONGEST_SHOWN, MOST_RAW, Asked, failure
+from minime.core.model.refusals import LONGEST_LINE, error_text, read_refusal
+from minime.core.model.retries import Again, Tries, model_asked, next_try, pause_asked, without_tools
+from minime.core.model.servers import KNOWN, Kind, Server, parse_models
+from minime.core.model.troubles import (
     BadSetting,
     BrokenOff,
     Dropped,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.filetext import Script, codec_of, decode, encode, newline_of, with_newline
+from minime.core.tools.filetext import Script, codec_of, decode, encode, newline_of, with_newline
 
 MARKS = (b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE)
 

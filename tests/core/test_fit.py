@@ -2,9 +2,9 @@
 
 import pytest
 
-from minime.core.configuration import Layer, parse_settings
-from minime.core.fit import Fit, fit_for, names_something
-from minime.core.settings import Settings
+from minime.core.config.configuration import Layer, parse_settings
+from minime.core.config.fit import Fit, fit_for, names_something
+from minime.core.config.settings import Settings
 
 
 def test_a_served_model_gets_what_the_settings_say() -> None:

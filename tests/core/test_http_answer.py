@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.http_answer import HttpAnswer, question, whole_answer
+from minime.core.model.http_answer import HttpAnswer, question, whole_answer
 
 HEAD = b"HTTP/1.1 200 OK\r\nServer: x\r\n"
 

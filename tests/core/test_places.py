@@ -1,6 +1,6 @@
 import pytest
 
-from minime.core.places import closed_to_readers, closed_to_writers, glob_patterns, passed_over
+from minime.core.tools.places import closed_to_readers, closed_to_writers, glob_patterns, passed_over
 
 
 @pytest.mark.parametrize("name", [".mm", ".MM", ".mm.", ".m\u200cm", ".ｍm"])

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core import sse
-from minime.core.chunks import Chunk, read_chunk
 from minime.core.events import Event, TextDelta, ThoughtDelta, UsageSeen
-from minime.core.reply import Broken, Complete, Draft, Reply, add_payload, finish
+from minime.core.model import sse
+from minime.core.model.chunks import Chunk, read_chunk
+from minime.core.model.reply import Broken, Complete, Draft, Reply, add_payload, finish
 from minime.core.values import Assistant, Usage
 
 DONE = b"data: [DONE]\n\n"

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from minime.core.codec import decode, encode
-from minime.core.fit import fit_for
+from minime.core.config.fit import fit_for
+from minime.core.config.settings import Settings
 from minime.core.request import ENDED_HERE, INTERRUPTED, Sampling, build_request, fit, offered_tools, sampling
 from minime.core.session import with_system
-from minime.core.settings import Settings
-from minime.core.toolbox import tool_declarations
+from minime.core.tools.toolbox import tool_declarations
 from minime.core.turn import Turn, grow
 from minime.core.values import (
     Assistant,

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from minime.core.running import command_environment, command_seconds, end_text
+from minime.core.tools.running import command_environment, command_seconds, end_text
 
 
 def test_a_command_gets_no_secret_along() -> None:

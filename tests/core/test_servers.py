@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.servers import (
+from minime.core.model.servers import (
     KNOWN,
     Server,
     choose_model,

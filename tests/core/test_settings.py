@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.agent_yaml import KEYS
-from minime.core.config_text import config_text
-from minime.core.configuration import (
+from minime.core.config.agent_yaml import KEYS
+from minime.core.config.config_text import config_text
+from minime.core.config.configuration import (
     Layer,
     Problem,
     environment_layers,
@@ -16,10 +16,9 @@ from minime.core.configuration import (
     parse_settings,
     problem_text,
 )
-from minime.core.expansion import Expanded, Malformed, Unset, expand, variables_in
-from minime.core.permissions import PermissionRule
-from minime.core.reading import parse_duration
-from minime.core.settings import (
+from minime.core.config.expansion import Expanded, Malformed, Unset, expand, variables_in
+from minime.core.config.reading import parse_duration
+from minime.core.config.settings import (
     DEFAULT_INSTRUCTION,
     TOOL_NAMES,
     Compaction,
@@ -30,7 +29,8 @@ from minime.core.settings import (
     secret_names,
     secrets,
 )
-from minime.core.toolbox import TOOLS
+from minime.core.tools.permissions import PermissionRule
+from minime.core.tools.toolbox import TOOLS
 
 
 def file(source: str = "agent.yaml", /, **values: Any) -> Layer:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.pieces import push
-from minime.core.sse import SseState, close, feed
+from minime.core.model.pieces import push
+from minime.core.model.sse import SseState, close, feed
 
 
 def payloads(*pieces: bytes) -> tuple[bytes, ...]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.toolbox import (
+from minime.core.tools.toolbox import (
     TOOLS,
     Action,
     BadCall,

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.agent_yaml import KEYS
-from minime.core.configuration import Layer, parse_settings
-from minime.core.permissions import PermissionRule
-from minime.core.settings import Settings, origin
-from minime.core.trusting import harmless, left_out, left_out_text, paths_named, wants
+from minime.core.config.agent_yaml import KEYS
+from minime.core.config.configuration import Layer, parse_settings
+from minime.core.config.settings import Settings, origin
+from minime.core.config.trusting import harmless, left_out, left_out_text, paths_named, wants
+from minime.core.tools.permissions import PermissionRule
 
 
 def layer(**values: Any) -> Layer:

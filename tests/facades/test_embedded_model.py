@@ -11,8 +11,8 @@ import pytest
 from minime.core.codec import decode
 from minime.core.session import turns
 from minime.core.values import Assistant, Tool
-from minime.shell.embedded import find_weights, has_engine
-from minime.shell.servers import find_server
+from minime.shell.model.embedded import find_weights, has_engine
+from minime.shell.model.servers import find_server
 from tests.support.mm import run_mm, session_files
 
 pytestmark = [

@@ -226,6 +226,19 @@ def test_always_covers_the_first_two_words_until_it_is_taken_back(project: Path)
         mm.leave()
 
 
+def test_a_command_that_does_not_fit_in_its_title_stands_whole_above_the_question(project: Path) -> None:
+    hidden = calls(("run_command", {"command": "ls\n" + "true " * 40 + "&& touch made\u202e"}))
+    with ScriptedServer([hidden, says("ok.")]) as server, visit(project, server) as mm:
+        mm.prompt(1)
+        mm.type("list")
+        mm.see(r"&& touch made\\u202e\n +allow\?")
+        mm.type("n")
+        mm.prompt(2)
+        mm.press("d")
+        mm.leave()
+    assert not (project / "made").exists()
+
+
 def test_what_was_typed_before_the_question_is_no_answer_to_it(project: Path) -> None:
     slow_edit = Stream((1.0, *EDIT.chunks))
     with ScriptedServer([slow_edit, says("ok.")]) as server, visit(project, server) as mm:

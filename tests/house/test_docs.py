@@ -12,9 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from minime import cli
 from minime.core import events, values
-from minime.core.agent_yaml import KEYS
 from minime.core.commands import ALIASES, COMMANDS
-from minime.core.toolbox import TOOLS
+from minime.core.config.agent_yaml import KEYS
+from minime.core.tools.toolbox import TOOLS
 from tests.conftest import ROOT
 from tests.support import docs
 from tests.support.mm import STILL, Visitor, run_mm

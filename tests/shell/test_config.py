@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from minime.core.permissions import PermissionRule
-from minime.core.settings import Settings, origin
-from minime.shell.config import Broken, Loaded, load_settings, user_file
-from minime.shell.project import find_project
-from minime.shell.yaml_file import Unusable, Yaml, parse_yaml
+from minime.core.config.settings import Settings, origin
+from minime.core.tools.permissions import PermissionRule
+from minime.shell.config.config import Broken, Loaded, load_settings, user_file
+from minime.shell.config.project import find_project
+from minime.shell.config.yaml_file import Unusable, Yaml, parse_yaml
 
 WHOLE = Path(__file__).parent.parent / "data" / "config" / "whole.yaml"
 
@@ -54,7 +54,7 @@ def test_without_any_file_the_defaults_work_and_yaml_is_not_imported(
 ) -> None:
     assert loaded(project, environ).model is None
     code = (
-        "import sys, pathlib; from minime.shell.config import load_settings;"
+        "import sys, pathlib; from minime.shell.config.config import load_settings;"
         f"load_settings(pathlib.Path({str(project)!r}), environ={environ!r});"
         "sys.exit('yaml' in sys.modules)"
     )

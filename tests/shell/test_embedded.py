@@ -18,10 +18,10 @@ from typing import Any
 import httpx
 import pytest
 
-from minime.core.embedded import SMOLLM2, Stuck
-from minime.core.toolbox import TOOLS, tool_declarations
-from minime.shell import embedded
-from minime.shell.embedded import Embedded, find_weights, has_engine, start
+from minime.core.model.embedded import SMOLLM2, Stuck
+from minime.core.tools.toolbox import TOOLS, tool_declarations
+from minime.shell.model import embedded
+from minime.shell.model.embedded import Embedded, find_weights, has_engine, start
 
 WEIGHTS = find_weights(os.environ)
 real = pytest.mark.skipif(
@@ -217,7 +217,7 @@ def test_closing_takes_an_instant_even_in_a_long_prompt() -> None:
 LIKE_MM = """
 import asyncio, os, sys
 from pathlib import Path
-from minime.shell.embedded import start
+from minime.shell.model.embedded import start
 model = asyncio.run(start(Path(sys.argv[1]), threads=1, template=True))
 print(model.pid, flush=True)
 sys.stdin.read()

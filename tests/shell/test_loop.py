@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from minime.core.consent import No, refusal_text
+from minime.core.config.settings import TOOL_NAMES
 from minime.core.events import (
     Answered,
     Cancelled,
@@ -19,13 +19,13 @@ from minime.core.events import (
     ToolRunning,
     ToolStarted,
 )
-from minime.core.failures import Failure
-from minime.core.settings import TOOL_NAMES
+from minime.core.model.failures import Failure
+from minime.core.tools.consent import No, refusal_text
 from minime.core.turn import CANCELLED_RESULT, CUT_CALL_RESULT, Turn, start, turn_stopped
 from minime.core.values import Assistant, Session, Tool, ToolCall, User, tool_call
 from minime.shell.loop import Emit, Hands, run_turn
-from minime.shell.model import ModelFailed
-from minime.shell.tools import Ready, Tools
+from minime.shell.model.model import ModelFailed
+from minime.shell.tools.tools import Ready, Tools
 from tests.support.values import fresh, talked, tool_turn
 
 Answer = Assistant | Exception | Callable[[Emit], Awaitable[Assistant]]

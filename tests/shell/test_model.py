@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from minime.core.events import Event, Notice, TextDelta, ThoughtDelta, UsageSeen
-from minime.core.failures import Failure
-from minime.core.servers import Server
+from minime.core.model.failures import Failure
+from minime.core.model.servers import Server
 from minime.core.values import Assistant, Usage
-from minime.shell.model import Model, ModelFailed
+from minime.shell.model.model import Model, ModelFailed
 from tests.support.server import (
     Answer,
     Body,
@@ -397,6 +397,6 @@ def test_a_long_stream_is_answered_whole() -> None:
 
 
 def test_nothing_heavy_is_imported_before_a_question() -> None:
-    code = "import sys, minime.shell.model; print('httpx' in sys.modules)"
+    code = "import sys, minime.shell.model.model; print('httpx' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from minime.core.servers import Kind, Known, Offer, Server
-from minime.shell.servers import find_server
+from minime.core.model.servers import Kind, Known, Offer, Server
+from minime.shell.model.servers import find_server
 from tests.support.server import Body, Drop, Raw, ScriptedServer, Silence, Stream
 
 GENEROUS = 5.0

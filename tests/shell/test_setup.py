@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from minime.core.embedded import Weights
-from minime.shell import setup as module
-from minime.shell.setup import setup
+from minime.core.model.embedded import Weights
+from minime.shell.model import setup as module
+from minime.shell.model.setup import setup
 
 CONTENT = b"GGUF" + bytes(range(256)) * 8
 TINY = Weights("tiny.gguf", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
@@ -170,8 +170,8 @@ def test_a_file_where_the_folder_should_be_is_named(visit: Visit) -> None:
 SLOW = """
 import sys
 from pathlib import Path
-from minime.core.embedded import Weights
-from minime.shell import setup as module
+from minime.core.model.embedded import Weights
+from minime.shell.model import setup as module
 module._installer = lambda: (sys.executable, "-c", "import time; print('here'); time.sleep(60)", "-m", "pip")
 environ = {"XDG_CACHE_HOME": sys.argv[1]}
 say = lambda line: print(line, file=sys.stderr)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from minime.core.toolbox import RunCommand
+from minime.core.tools.toolbox import RunCommand
 from minime.core.values import Tool
-from minime.shell.tools import Impossible, Ready, Tools
+from minime.shell.tools.tools import Impossible, Ready, Tools
 from tests.support.hands import do
 
 
@@ -157,8 +157,8 @@ async def test_a_command_ends_with_mm_even_when_mm_is_killed(tmp_path: Path) -> 
     program = f"""
 import asyncio
 from pathlib import Path
-from minime.core.toolbox import RunCommand
-from minime.shell.tools import Ready, Tools
+from minime.core.tools.toolbox import RunCommand
+from minime.shell.tools.tools import Ready, Tools
 root = Path({str(tmp_path)!r})
 ready = Ready(RunCommand("trap '' HUP TERM; echo $$ > pid; while :; do sleep 0.1; done"))
 asyncio.run(Tools(root, root).run("1", ready, print))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from minime.core.toolbox import ListDirectory, ReadFile, Search, WriteFile
-from minime.shell.tools import Tools
+from minime.core.tools.toolbox import ListDirectory, ReadFile, Search, WriteFile
+from minime.shell.tools.tools import Tools
 from tests.support.hands import do, files, refused
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from minime.core.toolbox import Search
-from minime.shell.inside import Inside, Place
-from minime.shell.search_tool import search
-from minime.shell.tools import Ready, Tools
+from minime.core.tools.toolbox import Search
+from minime.shell.tools.inside import Inside, Place
+from minime.shell.tools.search_tool import search
+from minime.shell.tools.tools import Ready, Tools
 from tests.support.hands import do, files
 
 CATASTROPHE = Search("(a+)+$")

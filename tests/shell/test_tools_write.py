@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from minime.core.toolbox import Action, EditFile, WriteFile
+from minime.core.tools.toolbox import Action, EditFile, WriteFile
 from minime.core.values import Diff
-from minime.shell.tools import Ready, Tools
+from minime.shell.tools.tools import Ready, Tools
 from tests.support.hands import do, files, refused
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.agent_yaml import KEYS, agent_yaml_template
-from minime.core.config_schema import config_schema
-from minime.core.configuration import Layer, parse_settings
-from minime.core.settings import Settings
+from minime.core.config.agent_yaml import KEYS, agent_yaml_template
+from minime.core.config.config_schema import config_schema
+from minime.core.config.configuration import Layer, parse_settings
+from minime.core.config.settings import Settings
+from minime.shell.config.yaml_file import Yaml, parse_yaml
 from minime.shell.verbs import init, schema_config, show_config
-from minime.shell.yaml_file import Yaml, parse_yaml
 from tests.support.schema import accepts
 
 ROOT = Path(__file__).parent.parent.parent

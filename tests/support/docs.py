@@ -11,9 +11,9 @@ from typing import Any
 from cyclopts import App
 
 from minime.core.commands import help_text
-from minime.core.consent import decide
-from minime.core.permissions import MODES, Mode
-from minime.core.toolbox import TOOLS, EditFile, ReadFile, RunCommand, ToolSpec
+from minime.core.tools.consent import decide
+from minime.core.tools.permissions import MODES, Mode
+from minime.core.tools.toolbox import TOOLS, EditFile, ReadFile, RunCommand, ToolSpec
 from tests.conftest import GOLDEN, ROOT
 
 PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")))

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from minime.core.toolbox import Action
+from minime.core.tools.toolbox import Action
 from minime.core.values import Tool
-from minime.shell.tools import Impossible, Ready, Tools
+from minime.shell.tools.tools import Impossible, Ready, Tools
 
 
 async def do(tools: Tools, action: Action) -> Tool:

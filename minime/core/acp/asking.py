@@ -10,8 +10,18 @@ from minime.core.acp.wire import (
     Response,
     write_request,
 )
-from minime.core.consent import AlwaysRule, Ask, Deny, No, covers, decide, offer_text, refusal_text, remember
-from minime.core.toolbox import tool_name
+from minime.core.tools.consent import (
+    AlwaysRule,
+    Ask,
+    Deny,
+    No,
+    covers,
+    decide,
+    offer_text,
+    refusal_text,
+    remember,
+)
+from minime.core.tools.toolbox import tool_name
 
 
 def consent_needed(state: State, need: ConsentNeeded) -> Step:

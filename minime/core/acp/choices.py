@@ -17,7 +17,7 @@ from minime.core.acp.wire import (
     Id,
     write_response,
 )
-from minime.core.permissions import MODES, Mode
+from minime.core.tools.permissions import MODES, Mode
 
 MODE_NAMES: dict[Mode, tuple[str, str]] = {
     "ask": ("Ask", "Ask before files are changed and commands are run"),

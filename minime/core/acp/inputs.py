@@ -5,8 +5,8 @@ from minime.core.acp.state import Value
 from minime.core.acp.wire import Id
 from minime.core.events import Event, Outcome
 from minime.core.listing import Row
-from minime.core.permissions import Mode, PermissionRule
-from minime.core.toolbox import Action
+from minime.core.tools.permissions import Mode, PermissionRule
+from minime.core.tools.toolbox import Action
 from minime.core.turn import Turn
 from minime.core.values import Session, ToolCall
 

@@ -5,7 +5,7 @@ from posixpath import basename
 from urllib.parse import unquote, urlsplit
 
 from minime.core.acp.state import Block
-from minime.core.toolbox import ReadFile
+from minime.core.tools.toolbox import ReadFile
 from minime.core.turn import Turn, start
 
 _LINES = re.compile(r"L?(\d+)(?:[-:,]L?(\d+))?")

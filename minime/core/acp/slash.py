@@ -9,11 +9,11 @@ from minime.core.acp.state import Live, Prompt, Renewal, State, acp_commands, wi
 from minime.core.acp.updates import ModeShown, OptionsShown, agent_chunks
 from minime.core.acp.wire import Id, write_response
 from minime.core.commands import COMMANDS, Command, Slash, Unknown, help_text
-from minime.core.consent import always_text
 from minime.core.listing import Row, row_text
-from minime.core.permissions import MODES
 from minime.core.screen import context_text, errors_pieces, plain, tools_text
 from minime.core.session import is_empty, new_with_archive, turns, with_title
+from minime.core.tools.consent import always_text
+from minime.core.tools.permissions import MODES
 from minime.core.values import Stamp, first_line
 
 NOT_HERE = "/{name} works in the terminal only"

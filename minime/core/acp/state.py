@@ -6,8 +6,8 @@ import msgspec
 
 from minime.core.acp.wire import Id
 from minime.core.commands import Entry
-from minime.core.consent import AlwaysRule
-from minime.core.permissions import Mode, PermissionRule
+from minime.core.tools.consent import AlwaysRule
+from minime.core.tools.permissions import Mode, PermissionRule
 from minime.core.values import Session
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from minime.core.text import clip
-from minime.core.toolbox import TOOLS, Action, BadCall, action_title, parse_call
+from minime.core.tools.toolbox import TOOLS, Action, BadCall, action_title, parse_call
 from minime.core.values import Assistant, Diff, Session, System, Tool, ToolCall, Usage, User, question_text
 
 MOST_TEXT = 60_000
@@ -269,7 +269,7 @@ def pieces(text: str) -> Iterator[str]:
 
 def _locations(action: Action, cwd: str) -> tuple[dict[str, Any], ...]:
     """The file that a call reads or changes. Editors open what is named here, so folders are not."""
-    from minime.core.toolbox import EditFile, ReadFile, WriteFile
+    from minime.core.tools.toolbox import EditFile, ReadFile, WriteFile
 
     match action:
         case ReadFile(path=path, offset=offset):

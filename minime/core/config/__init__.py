@@ -1,0 +1,1 @@
+"""Configuration as values: what agent.yaml may say, what was said, what holds."""

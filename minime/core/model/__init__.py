@@ -1,0 +1,1 @@
+"""The conversation with a model server as values: streams, answers, refusals, failures."""

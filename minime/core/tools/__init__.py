@@ -1,0 +1,1 @@
+"""The tools and consent to them as values."""

@@ -1,0 +1,1 @@
+"""Configuration on disk: files, trust, the project's folder."""

@@ -1,0 +1,1 @@
+"""Model servers for real: HTTP, the search for one, the embedded one."""

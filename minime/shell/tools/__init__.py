@@ -1,0 +1,1 @@
+"""The tools at work on files and processes."""
