@@ -136,7 +136,7 @@ def test_json_gives_one_event_a_line_and_a_last_one_that_sums_up(project: Path) 
         done = run_mm("--json", "q", cwd=project, env=at(server))
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["event"] for event in events if event["event"] not in {"usage", "thought"}] == [
-        "tool_started", "tool_finished", "text", "text", "done",
+        "tool_started", "tool_running", "tool_finished", "text", "text", "done",
     ]  # fmt: skip
     [file] = session_files(project)
     assert events[-1] == {
