@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from minime.core.session import turns
+from minime.core.text import one_line
 from minime.core.values import Session, Time
 
 HEAD_BYTES = 4096
@@ -100,7 +101,9 @@ def row_text(row: Row, local: Callable[[datetime], datetime]) -> str:
         return f"{row.number:>3}  {row.id}  damaged: {row.damaged}"
     when = f"{local(row.updated):%Y-%m-%d %H:%M}" if row.updated else ""
     trouble = f" · ⚠️ {count(row.errors, 'error')}" if row.errors else ""
-    return f"{row.number:>3}  {row.id}  {when:16}  {count(row.turns, 'turn'):>8}  {row.title}{trouble}"
+    return (
+        f"{row.number:>3}  {row.id}  {when:16}  {count(row.turns, 'turn'):>8}  {one_line(row.title)}{trouble}"
+    )
 
 
 def count(number: int, noun: str) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from minime.core.listing import Found, NotFound, pick, row_text
 from minime.core.screen import Piece, errors_pieces, message_pieces
 from minime.core.session_schema import session_schema
+from minime.core.text import one_line
 from minime.core.values import Session
 from minime.shell import clock
 from minime.shell.paper import Paper
@@ -59,7 +60,7 @@ def show_session(store: Store, wanted: str, *, errors: bool, as_json: bool) -> i
         out.write(errors_pieces(session, when))
     else:
         when_used = f"{clock.local(session.updated):%Y-%m-%d %H:%M}"
-        out.write((Piece(f"{session.title or 'no title'} · {id} · {when_used}\n\n", "bold"),))
+        out.write((Piece(f"{one_line(session.title) or 'no title'} · {id} · {when_used}\n\n", "bold"),))
         out.write(message_pieces(session.messages))
     return DONE
 

@@ -19,6 +19,7 @@ from minime.core.screen import (
     tools_text,
 )
 from minime.core.session import with_title
+from minime.core.text import clean
 from minime.core.tools.consent import always_text
 from minime.core.tools.permissions import MODES
 from minime.core.turn import start
@@ -93,7 +94,7 @@ class Terminal:
     def _line(self, runner: asyncio.Runner) -> bool:
         """Reads a line and does it; False when the person leaves."""
         try:
-            text = read_line("› " if self._paper.is_terminal else "")
+            text = clean(read_line("› " if self._paper.is_terminal else ""))
         except EOFError:
             self._paper.write((Piece("\n"),))
             return False

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from minime.core.text import visible
+from minime.core.text import clean, visible
 from minime.core.tools.permissions import Decision, Mode, PermissionRule
 from minime.core.tools.shellwords import (
     commands_in,
@@ -158,8 +158,9 @@ def unsaid(action: Action, leads_to: str) -> tuple[str, ...]:
 
 def refusal_text(answer: No | NoBecause) -> str:
     """What the model reads when the user said no."""
-    if isinstance(answer, NoBecause) and answer.why.strip():
-        return f"refused by the user, who says: {answer.why.strip()}"
+    why = clean(answer.why).strip() if isinstance(answer, NoBecause) else ""
+    if why:
+        return f"refused by the user, who says: {why}"
     return "refused by the user; do not try it again, ask the user or go on another way"
 
 
