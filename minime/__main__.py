@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 VERBS = frozenset({
     "acp", "config", "doctor", "errors", "explain", "init", "schema", "sessions", "setup", "trust",
@@ -16,29 +17,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Never shows a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _open_closed_streams()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if stream is not None and hasattr(stream, "reconfigure"):
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        status = _do(words)
+    except KeyboardInterrupt:
+        status = 130
+    except BrokenPipeError:
+        status = 0
+        _give_up_stdout()
+    except OSError as error:
+        status = 1
+        _warn(f"mm: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
+    except Exception as error:
+        status = 1
+        _warn(f"mm itself failed: {type(error).__name__}: {error}")
+    return status if _is_written() else status or 1
+
+
+def _do(words: list[str]) -> int:
+    """A question or an editor, without options, needs no CLI library, which takes a third of the start."""
     if words == ["--version"]:
         from minime import __version__
 
         print(f"mm {__version__}")  # noqa: T201
         return 0
-    try:
-        return _do(words)
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        return _pipe_closed()
-    except OSError as error:
-        _warn(f"mm: {error}")
-        return 1
-    finally:
-        _flush()
-
-
-def _do(words: list[str]) -> int:
-    """A question or an editor, without options, needs no CLI library, which takes a third of the start."""
     if words == ["acp"]:
         from minime.shell.acp import serve
 
@@ -47,31 +52,45 @@ def _do(words: list[str]) -> int:
         from minime.cli import run
 
         return run(words)
-    from pathlib import Path
-
+    from minime.shell.config.project import current_folder
     from minime.shell.opening import Wishes, talk
 
-    return talk(words, Wishes(Path.cwd()))
+    return talk(words, Wishes(current_folder()))
+
+
+def _open_closed_streams() -> None:
+    """A stream that whoever started mm had closed is empty, or swallows what comes; its descriptor is taken,
+    so that no file of mm's gets it by accident."""
+    for name, kind in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, kind, encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def _warn(text: str) -> None:
-    sys.stdout.flush()
-    sys.stderr.write(f"{text}\n")
+    with suppress(OSError):
+        sys.stdout.flush()
+    with suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
 
-def _pipe_closed() -> int:
-    """Whoever read the output has left: nothing to say, and nobody to say it to."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
-
-
-def _flush() -> None:
+def _is_written() -> bool:
+    """Whether all of the output has been taken by whoever reads it, or he has left."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _pipe_closed()
+        _give_up_stdout()
     except (OSError, ValueError) as error:
-        _warn(f"mm: cannot write the output: {error}")
+        _give_up_stdout()
+        _warn(f"mm: cannot write the output: {getattr(error, 'strerror', None) or error}")
+        return False
+    return True
+
+
+def _give_up_stdout() -> None:
+    """What is still to be written goes nowhere, without a word at the end of the process."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

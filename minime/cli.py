@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -213,13 +214,18 @@ def run(words: Sequence[str]) -> int:
 
 def say(text: str) -> None:
     """A text to stdout."""
-    sys.stdout.write(text + "\n")
+    from minime.shell.paper import Paper
+
+    Paper(sys.stdout).line(text)
 
 
 def warn(text: str) -> None:
     """A line to stderr."""
-    sys.stdout.flush()
-    sys.stderr.write(text + "\n")
+    from minime.shell.paper import Paper
+
+    with suppress(OSError):
+        sys.stdout.flush()
+    Paper(sys.stderr).line(text)
 
 
 def _wrong(text: str) -> int:
@@ -233,7 +239,9 @@ def _one_line(error: CycloptsError) -> str:
 
 def _start(project: Path | None) -> Path:
     """Where mm works: the folder of `--project`, else the current one."""
-    start = Path.cwd() if project is None else project
+    from minime.shell.config.project import current_folder
+
+    start = current_folder() if project is None else project
     if not start.is_dir():
         raise Wrong(f"--project {start}: there is no such folder")
     return start

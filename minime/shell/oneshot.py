@@ -1,6 +1,7 @@
 """One question, one turn: the answer on stdout, all else on stderr."""
 
 import asyncio
+import contextlib
 import sys
 
 import msgspec
@@ -28,6 +29,7 @@ class OneShot:
         self._err = Paper(sys.stderr)
         self._json = as_json
         self._screen = Screen()
+        self._lost: OSError | None = None
 
     def pause(self) -> None:
         """Begins a new line, for a question to the person."""
@@ -41,9 +43,13 @@ class OneShot:
         self._err.line(line, "yellow")
 
     def run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:
-        """Has `turn` answered. The result is the exit status."""
+        """Has `turn` answered. The result is the exit status. Raises OSError when stdout could not be
+        written, once the turn is over and kept."""
         with asyncio.Runner() as runner:
-            return runner.run(self._run(turn, permission, interrupts))
+            status = runner.run(self._run(turn, permission, interrupts))
+        if self._lost is not None:
+            raise self._lost
+        return status
 
     async def _run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:
         asked = self._conversation.ask(turn, self._show, permission.consent)
@@ -55,7 +61,8 @@ class OneShot:
                 (self._out if piece.answer and self._out.is_terminal else self._err).write((piece,))
             if not self._out.is_terminal and not isinstance(outcome, Failed):
                 self._answer(answer_text(ended))
-        await self._conversation.agent.close()
+        with contextlib.suppress(asyncio.CancelledError):  # Ctrl-C once more: the turn is over already
+            await self._conversation.agent.close()
         match outcome:
             case Answered():
                 return 1 if turn_stopped(ended) in {"steps", "loop"} else 0
@@ -80,7 +87,10 @@ class OneShot:
             self._out.write((Piece(text if text.endswith("\n") else text + "\n"),))
 
     def _line(self, value: object) -> None:
-        self._out.write((Piece(msgspec.json.encode(value).decode() + "\n"),))
+        try:
+            self._out.write((Piece(msgspec.json.encode(value).decode() + "\n"),))
+        except OSError as error:
+            self._lost = error
 
     def _report(self, ended: Turn, outcome: Outcome) -> dict[str, object]:
         conversation = self._conversation

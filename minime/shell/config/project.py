@@ -1,7 +1,18 @@
 """`find_project`: the folder where mm was started becomes the folder that the sessions belong to."""
 
+import errno
 import os
 from pathlib import Path
+
+
+def current_folder() -> Path:
+    """The folder where mm was started. Raises OSError, with words for it, when that has been removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            errno.ENOENT, "the current folder has been removed; cd to one that is there"
+        ) from None
 
 
 def find_project(start: Path, home: Path) -> Path:
