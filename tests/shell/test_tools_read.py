@@ -1,3 +1,4 @@
+import asyncio
 import os
 import resource
 import sys
@@ -83,6 +84,35 @@ async def test_one_line_of_five_megabytes_is_cut(tmp_path: Path) -> None:  # T07
     assert len(text) <= 30_000
     assert "characters of this line left out" in text
     assert text.endswith("END\nnext\n")
+
+
+def endless(root: Path) -> None:
+    """A file of a terabyte that begins like text and whose second line has no end."""
+    with (root / "endless").open("wb") as file:
+        file.write(b"first\n" + b"0123456789" * 3_000)
+        file.truncate(1 << 40)
+
+
+async def test_a_line_without_an_end_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless(tmp_path)
+    monkeypatch.setattr("minime.shell.tools.read_tools.SCANNED", 1_000_000)
+    text = await read(tmp_path, "endless")
+    assert text.startswith("first\n0123456789")
+    assert "characters of this line left out" in text
+    assert len(text) <= 30_000
+    assert "too far into a file" in await unread(tmp_path, "endless", 3)
+
+
+async def test_reading_is_cancelled_in_the_middle_of_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless(tmp_path)
+    monkeypatch.setattr("minime.shell.tools.read_tools.SCANNED", 1 << 40)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await read(tmp_path, "endless")
 
 
 async def test_a_huge_file_does_not_fill_the_memory(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def _page(file: io.TextIOBase, offset: int, limit: int, size: int, stop: threadi
     lines: list[str] = []
     room, number, passed, is_over = ROOM, 0, 0, False
     while not stop.is_set():
-        line, length = _line(file)
+        line, length = _line(file, stop)
         if not line:
             return _Page(offset, lines, number)
         number, passed = number + 1, passed + length
@@ -78,11 +78,12 @@ def _page(file: io.TextIOBase, offset: int, limit: int, size: int, stop: threadi
     return _Page(offset, lines, None)
 
 
-def _line(file: io.TextIOBase) -> tuple[str, int]:
-    """The next line and its true length; of one that is much too long, the two ends."""
+def _line(file: io.TextIOBase, stop: threading.Event) -> tuple[str, int]:
+    """The next line and its true length; of one that is much too long, the two ends. A line without an end
+    is read as far as a file is passed over at all."""
     line = file.readline(_PIECE)
     length = len(line)
-    while line and not line.endswith("\n"):
+    while line and not line.endswith("\n") and length <= SCANNED and not stop.is_set():
         piece = file.readline(_PIECE)
         if not piece:
             break
