@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     elif unused:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         print(f"\ngolden files that no test uses: {', '.join(unused)} (just golden removes them)")
+
+
+def pytest_configure() -> None:
+    """A launcher that ignores signals (`nohup`, a job in the background) hands that on; the tests send some."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,7 +12,7 @@ import msgspec
 
 from minime.core.config.fit import Fit, names_something
 from minime.core.config.settings import Settings
-from minime.core.turn import Turn, rounds
+from minime.core.turn import Turn, last_answer, rounds
 from minime.core.values import (
     Assistant,
     ImagePart,
@@ -71,8 +71,11 @@ def offered_tools(suits: Fit, names: tuple[str, ...], turn: Turn) -> tuple[str, 
 
 def sampling(settings: Settings, suits: Fit, turn: Turn, offered: tuple[str, ...]) -> Sampling:
     """What a request asks of the server beside the answer, where the tools `offered` may be called. A
-    penalty on repetition goes to plain answers only: a call and a look at a result have to repeat."""
-    plain = not offered and rounds(turn) == 0
+    penalty on repetition goes to answers in prose only: a call has to repeat, and so has a small model
+    that is shown a listing or an output."""
+    asked = last_answer(turn)
+    read = asked is None or all(call.function.name == "read_file" for call in asked.tool_calls)
+    plain = not offered and read
     return Sampling(
         temperature=suits.temperature,
         top_p=settings.top_p,

@@ -241,9 +241,11 @@ def test_tools_are_offered_to_a_small_model_once_and_for_questions_that_name_som
     assert offered_tools(fit_for(False, Settings()), ("read_file",), after) == ("read_file",)
 
 
-def test_a_small_model_is_kept_from_repeating_itself_in_plain_answers_only() -> None:
+def test_a_small_model_is_kept_from_repeating_itself_in_prose_only() -> None:
     small, settings = fit_for(True, Settings()), Settings()
     assert sampling(settings, small, question(), ()).repeat_penalty == 1.1
     assert sampling(settings, small, question(), ("read_file",)).repeat_penalty is None
-    assert sampling(settings, small, Turn(tool_turn().messages[:3]), ()).repeat_penalty is None
+    assert sampling(settings, small, Turn(tool_turn().messages[:3]), ()).repeat_penalty == 1.1
+    listed = grow(question(), Assistant("", (tool_call("a", "list_directory", "{}"),)), Tool("a", "main.py"))
+    assert sampling(settings, small, listed, ()).repeat_penalty is None
     assert sampling(settings, fit_for(False, settings), question(), ()) == Sampling()

@@ -35,7 +35,7 @@ def _small_model_text(settings: Settings) -> str:
         "When the embedded model answers: "
         "tools only for questions that name a file or a command, "
         f"maxSteps {fit.max_steps}, maxOutput {fit.max_output}, temperature {fit.temperature:g}, "
-        f"repeat penalty {fit.repeat_penalty} on plain answers."
+        f"repeat penalty {fit.repeat_penalty} in prose."
     )
 
 

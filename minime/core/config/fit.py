@@ -10,7 +10,7 @@ from minime.core.config.settings import Settings, origin
 
 class Fit(msgspec.Struct, frozen=True):
     """When tools are offered, rounds of tool calls in a turn, and where None leaves it to the server: tokens
-    of an answer, temperature, and the penalty on repeated words in answers that no tool has a part in."""
+    of an answer, temperature, and the penalty on repeated words in prose."""
 
     tools: Literal["always", "when named"]
     max_steps: int

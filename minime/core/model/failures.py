@@ -153,7 +153,7 @@ def _refused(refusal: Refusal, status: int, asked: Asked) -> str:
         case "overflow":
             window = f" of {refusal.window:,} tokens" if refusal.window else ""
             return (
-                f"the conversation does not fit the model's context window{window}: /compact makes room; "
+                f"the conversation does not fit the model's context window{window}: begin a new one with /new; "
                 f"for a larger one set {_window_hint(asked.server.kind)}, and contextWindow in agent.yaml"
             )
         case "no-tools":
