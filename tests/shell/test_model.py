@@ -1,9 +1,11 @@
 """One model over real HTTP: what it is sent, what comes of each answer, and when it is asked again."""
 
 import asyncio
+import gzip
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,6 +35,7 @@ from tests.support.server import (
     thinks,
 )
 
+GZIP = (("Content-Encoding", "gzip"),)
 STREAMS = Path(__file__).parent.parent / "data" / "streams"
 BODY = b'{"model":"tiny","messages":[{"role":"user","content":"hi"}],"tools":[{}],"stream":true}'
 TOOLS = frozenset({"read_file"})
@@ -400,3 +403,32 @@ def test_nothing_heavy_is_imported_before_a_question() -> None:
     code = "import sys, minime.shell.model.model; print('httpx' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("cut", [1, 7, 10_000])
+def test_an_answer_that_comes_compressed_unasked_is_read(cut: int) -> None:
+    packed = gzip.compress(b"".join(piece for piece in says("It ", "is.").chunks if isinstance(piece, bytes)))
+    pieces = tuple(packed[start : start + cut] for start in range(0, len(packed), cut))
+    heard = ask(Stream(pieces, headers=GZIP))
+    assert heard.answer is not None
+    assert heard.answer.content == "It is."
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_few_bytes_that_stand_for_gigabytes_fill_no_memory(status: int) -> None:
+    bomb = gzip.compress(bytes(50_000_000), 9)
+    tracemalloc.start()
+    heard = ask(Body(bomb, status, GZIP), most_bytes=1_000_000)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert heard.failure is not None
+    assert most < 20_000_000
+
+
+@pytest.mark.parametrize("encoding", ["gzip, gzip", "br", "\x1b[31m"])
+def test_an_encoding_that_is_not_known_is_a_failure_and_no_garbage(encoding: str) -> None:
+    packed = gzip.compress(gzip.compress(bytes(1_000_000)))
+    answers = [Body(packed, headers=(("Content-Encoding", encoding),))] * 3
+    heard = ask(*answers)
+    assert heard.answer is None
+    assert heard.failure is not None

@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING
 
 from minime import __version__
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0
 MOST_ERROR_BYTES = 64_000
+MOST_UNPACKED = 262_144
+"""Bytes that a compressed answer gives at a time."""
+
 UNKNOWN_HOST = ("name or service not known", "nodename nor servname", "getaddrinfo", "name resolution")
 
 
@@ -64,14 +67,41 @@ def _load_httpx() -> None:
         sys.modules.pop(name, None)
 
 
+async def body_of(response: "httpx.Response") -> AsyncGenerator[bytes, None]:
+    """The bytes of the body as they come. Compression is undone though mm asks for none, a piece at a time:
+    a few bytes may stand for gigabytes, and who takes them has to be able to stop. Raises what the client
+    raises, also for an encoding that is not known here."""
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding in {"", "identity"}:
+        async for received in response.aiter_raw():
+            yield received
+        return
+    import zlib
+
+    import httpx
+
+    if encoding not in {"gzip", "x-gzip", "deflate"}:
+        raise httpx.DecodingError(f"an answer in the encoding {encoding[:40]}, which mm did not ask for")
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either of the two, by its head
+    try:
+        async for received in response.aiter_raw():
+            packed = received
+            while piece := unpacker.decompress(packed, MOST_UNPACKED):
+                yield piece
+                packed = unpacker.unconsumed_tail
+    except zlib.error as error:
+        raise httpx.DecodingError(str(error)) from None
+
+
 async def refusal_of(response: "httpx.Response") -> Status:
     """What a server says instead of an answer, as far as it says it."""
     body = b""
     with contextlib.suppress(*network_errors()):
-        async for received in response.aiter_bytes():
-            body += received
-            if len(body) > MOST_ERROR_BYTES:
-                break
+        async with contextlib.aclosing(body_of(response)) as pieces:
+            async for received in pieces:
+                body += received
+                if len(body) > MOST_ERROR_BYTES:
+                    break
     return Status(
         response.status_code,
         body,

@@ -23,7 +23,14 @@ from minime.core.model.troubles import (
     Trouble,
 )
 from minime.core.values import Assistant
-from minime.shell.model.http import network_errors, new_client, refusal_of, setting_errors, trouble_of
+from minime.shell.model.http import (
+    body_of,
+    network_errors,
+    new_client,
+    refusal_of,
+    setting_errors,
+    trouble_of,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -170,10 +177,9 @@ class Model:
             if refusal:
                 yield await refusal_of(response)
                 return
-            # Without an encoding the bytes are those that came, and need not pass through a decoder.
-            encoded = "content-encoding" in response.headers
-            async for received in response.aiter_bytes() if encoded else response.aiter_raw():
-                yield received
+            async with contextlib.aclosing(body_of(response)) as body:
+                async for received in body:
+                    yield received
         finally:
             await response.aclose()
 
