@@ -125,7 +125,7 @@ class Editor:
                 if waiting is not None and not waiting.done():
                     waiting.set_result(refusal)
             case UseModel(id=id, name=name):
-                self._later(self._sessions[id].agent.use_model(name))
+                self._sessions[id].agent.use_model(name)
             case Forget(id=id):
                 session_held = self._sessions.pop(id, None)
                 if session_held is not None:

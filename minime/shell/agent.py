@@ -65,6 +65,7 @@ class Agent:
         self._cwd = cwd
         self._environ = environ
         self._connection: Connection | None = None
+        self._retired: list[Connection] = []
         self._name = settings.model
         self.offer_weights: Callable[[], bool] = lambda: False
         """Asks the person whether to fetch the small model, and does; set where there is one to ask."""
@@ -153,15 +154,23 @@ class Agent:
         there = has_engine() and find_weights(self._environ) is not None
         return (SMOLLM2_NAME, (), CONTEXT_WINDOW) if there else ("", (), window)
 
-    async def use_model(self, name: str) -> None:
-        """Has the model `name` answer from the next question on."""
-        await self.close()
+    def use_model(self, name: str) -> None:
+        """Has the model `name` answer from the next request on; a request under way goes on as it is."""
         self._name = name
+        connection = self._connection
+        if connection is None:
+            return
+        if connection.embedded is None and not self._is_file():
+            self._connection = connection._replace(name=name)
+        else:
+            self._retired.append(connection)
+            self._connection = None
 
     async def close(self) -> None:
-        """Ends the connection, and the embedded model if it runs."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
+        """Ends all connections, and the embedded model if it runs."""
+        connections = [*self._retired, *([self._connection] if self._connection else [])]
+        self._retired, self._connection = [], None
+        for connection in connections:
             await connection.model.close()
             if connection.embedded is not None:
                 connection.embedded.close()

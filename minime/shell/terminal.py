@@ -239,7 +239,7 @@ class Terminal:
     async def _model(self, name: str) -> None:
         agent = self.conversation.agent
         if name:
-            await agent.use_model(name)
+            agent.use_model(name)
             self._paper.line(f"model: {name}, from the next question on")
             return
         try:
