@@ -5,9 +5,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-VERBS = frozenset({
-    "acp", "config", "doctor", "errors", "explain", "init", "schema", "sessions", "setup", "trust",
-})  # fmt: skip
+VERBS = frozenset({"acp", "config", "init", "schema", "sessions", "setup", "trust"})
 """The words that `mm` does not take for a question when they come first."""
 
 
