@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from minime.core.tools.toolbox import Search
+from minime.core.tools.toolbox import ListDirectory, RunCommand, Search
 from minime.shell.tools.inside import Inside, Place
-from minime.shell.tools.search_tool import search
+from minime.shell.tools.search_tool import list_directory, search
 from minime.shell.tools.tools import Ready, Tools
 from tests.support.hands import do, files
 
@@ -92,3 +92,33 @@ async def test_a_module_in_the_project_is_not_run_by_a_search(
     monkeypatch.chdir(tmp_path)
     assert "re.py:1:" in await found(tmp_path, "open")
     assert not (tmp_path / "ran").exists()
+
+
+def ignoring_for_ever(root: Path) -> None:
+    """A folder with a `.gitignore` whose patterns take for ever."""
+    files(root, {".gitignore": "*a" * 14 + "b\n", "first/x": "", "a" * 200: "", "z": ""})
+
+
+def test_a_listing_ends_in_time_whatever_is_ignored(tmp_path: Path) -> None:
+    ignoring_for_ever(tmp_path)
+    began = time.monotonic()
+    said = list_directory(place(tmp_path), ListDirectory(), {}, threading.Event(), seconds=1)
+    assert time.monotonic() - began < 5
+    assert "stopped after 1 s" in said.text
+    assert said.failed
+
+
+async def test_a_listing_is_cancelled_at_once(tmp_path: Path) -> None:
+    ignoring_for_ever(tmp_path)
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await do(Tools(tmp_path, tmp_path), ListDirectory())
+    assert time.monotonic() - began < 3
+
+
+async def test_what_is_too_long_for_a_command_line_is_said_without_a_path_of_ours(tmp_path: Path) -> None:
+    for action in (Search("x" * 200_000), RunCommand("echo " + "x" * 200_000)):
+        result = await do(Tools(tmp_path, tmp_path), action)
+        assert result.failed
+        assert result.content == "could not be done: Argument list too long"

@@ -1,4 +1,4 @@
-"""`read_file` and `list_directory`: a place in the project -> what the model reads about it."""
+"""`read_file`: a place in the project -> what the model reads of it."""
 
 import io
 import os
@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from minime.core.text import LIMIT, clean, clip
 from minime.core.tools.filetext import HEAD, codec_of
-from minime.core.tools.toolbox import ListDirectory, ReadFile, Said
+from minime.core.tools.toolbox import ReadFile, Said
 from minime.shell.tools.inside import Place, near_names, open_place, problem_text
-from minime.shell.tools.walking import Entry, walk
 
 ROOM = LIMIT - 500
 """Characters of a file shown at a time; the rest is for the note."""
@@ -19,9 +18,6 @@ SCANNED = 256_000_000
 
 COUNTED = 20_000_000
 """Bytes of a file up to which its lines are counted to the end."""
-
-ENTRIES = 1_000
-"""Entries that a listing shows."""
 
 _PIECE = 65_536
 
@@ -115,27 +111,3 @@ def _told(place: Place, page: _Page, size: int) -> Said:
     more = f"; go on with offset={last + 1}" if page.total is None or last < page.total else ""
     end = "" if text.endswith("\n") else "\n"
     return Said(f"{text}{end}… lines {page.first:,}-{last:,} {whole}{more} …")
-
-
-def list_directory(place: Place, action: ListDirectory, stop: threading.Event) -> Said:
-    """The names in the folder, one a line, folders with a slash at their end."""
-    lines: list[str] = []
-    try:
-        for entry in walk(place, max(1, action.depth)):
-            if stop.is_set():
-                break
-            if len(lines) >= ENTRIES:
-                lines.append(f"… more than {ENTRIES:,} entries; list a folder of them, or search …")
-                break
-            lines.append(_entry_line(place, entry))
-    except NotADirectoryError:
-        return Said(f"{place.shown} is not a folder; read_file reads it", failed=True)
-    except OSError as error:
-        return Said(problem_text(error, place.shown), failed=True)
-    return Said("\n".join(lines) if lines else "(empty, or all of it ignored)")
-
-
-def _entry_line(place: Place, entry: Entry) -> str:
-    start = "" if place.shown == "." else f"{place.shown}/"
-    name = clean("/".join(entry.parts)).replace("\n", "\ufffd")
-    return start + name + ("/" if entry.is_folder else " (link)" if entry.is_link else "")

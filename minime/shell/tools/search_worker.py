@@ -1,8 +1,9 @@
-"""The search itself, as a program: one request in JSON as its argument, results on stdout, a line each.
+"""Search and listing as a program: a request in JSON as its argument, results on stdout, a line each.
 
-A regular expression can take for ever and cannot be interrupted in the process that runs it; so it runs
-here, where it can be killed. A line is `=` and a result, `!` and what is wrong with the request, or `.` and
-the number of files that were too large, which ends a search that came to its end.
+A regular expression can take for ever and cannot be interrupted in the process that runs it, and a pattern
+of a `.gitignore` is one; so both run here, where they can be killed. A line is `=` and a result, `!` and what
+is wrong with the request, or `.` and a last word: of a search the number of files that were too large, of a
+listing whether there is `more`.
 """
 
 import json
@@ -17,8 +18,8 @@ from typing import NamedTuple
 from minime.core.text import clean
 from minime.core.tools.filetext import decode
 from minime.core.tools.places import glob_patterns
-from minime.shell.tools.inside import Place, open_file, open_place
-from minime.shell.tools.walking import ignore_spec, walk
+from minime.shell.tools.inside import Place, open_file, open_place, problem_text
+from minime.shell.tools.walking import Entry, ignore_spec, walk
 
 LARGEST = 10_000_000
 """Bytes of a file that is searched."""
@@ -38,18 +39,25 @@ class _Found(NamedTuple):
 
 
 def main() -> None:
-    """Does the search that the first argument asks for."""
+    """Does the search, or without a pattern the listing, that the first argument asks for."""
     request = json.loads(sys.argv[1])
     signal.alarm(request["seconds"])
+    place = Place(request["base"], tuple(request["parts"]), request["shown"], "")
+    if "pattern" in request:
+        _search(place, request["pattern"], request["glob"], request["most"])
+    else:
+        _list(place, request["depth"], request["most"])
+
+
+def _search(place: Place, regular: str, glob: str, most: int) -> None:
     try:
-        pattern = re.compile(request["pattern"])
+        pattern = re.compile(regular)
     except (re.error, RecursionError, OverflowError) as problem:
         _say("!", f"not a regular expression: {problem}")
         return
-    place = Place(request["base"], tuple(request["parts"]), request["shown"], "")
-    too_large, left = 0, request["most"]
+    too_large, left = 0, most
     try:
-        for file in _files(place, request["glob"]):
+        for file in _files(place, glob):
             with os.fdopen(file.descriptor, "rb") as opened:
                 data = opened.read(LARGEST + 1)
             if len(data) > LARGEST:
@@ -61,9 +69,31 @@ def main() -> None:
                 if left <= 0:
                     return
     except OSError as problem:
-        _say("!", f"{request['shown']}: {problem.strerror or problem}")
+        _say("!", f"{place.shown}: {problem.strerror or problem}")
         return
     _say(".", str(too_large))
+
+
+def _list(place: Place, depth: int, most: int) -> None:
+    try:
+        for count, entry in enumerate(walk(place, depth)):
+            if count >= most:
+                _say(".", "more")
+                return
+            _say("=", _entry_line(place, entry))
+    except NotADirectoryError:
+        _say("!", f"{place.shown} is not a folder; read_file reads it")
+        return
+    except OSError as problem:
+        _say("!", problem_text(problem, place.shown))
+        return
+    _say(".", "all")
+
+
+def _entry_line(place: Place, entry: Entry) -> str:
+    start = "" if place.shown == "." else f"{place.shown}/"
+    name = clean("/".join(entry.parts)).replace("\n", "\ufffd")
+    return start + name + ("/" if entry.is_folder else " (link)" if entry.is_link else "")
 
 
 def _files(place: Place, glob: str) -> Iterator[_Found]:

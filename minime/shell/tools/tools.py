@@ -95,7 +95,8 @@ class Tools:
         try:
             said = await in_thread(lambda stop: self._run(ready, stop, show))
         except Exception as error:
-            said = Said(f"could not be done: {error}", failed=True)
+            why = error.strerror if isinstance(error, OSError) else None
+            said = Said(f"could not be done: {why or error}", failed=True)
         diff = None if said.failed else ready.diff
         return Tool(call_id, clip(self._plain(said.text)), failed=said.failed, diff=diff)
 
@@ -125,7 +126,7 @@ class Tools:
         return Ready(action, place.where, diff, place, change)
 
     def _run(self, ready: Ready, stop: threading.Event, show: Callable[[str], None]) -> Said:
-        from minime.shell.tools.read_tools import list_directory, read_file
+        from minime.shell.tools.read_tools import read_file
         from minime.shell.tools.write_tools import make_change
 
         match ready:
@@ -136,7 +137,9 @@ class Tools:
             case Ready(action=ReadFile() as action, place=Place() as place):
                 return read_file(place, action, stop)
             case Ready(action=ListDirectory() as action, place=Place() as place):
-                return list_directory(place, action, stop)
+                from minime.shell.tools.search_tool import list_directory
+
+                return list_directory(place, action, self._environment(), stop)
             case Ready(action=Search() as action, place=Place() as place):
                 from minime.shell.tools.search_tool import search
 
