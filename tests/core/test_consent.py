@@ -204,6 +204,7 @@ def test_always_covers_the_first_two_words(command: str, words: tuple[str, ...])
         "docker run x",
         "find . -delete",
         "awk {}",
+        "sed -n",
         "PYTHON x",
         "",
         "  ",

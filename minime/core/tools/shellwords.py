@@ -12,7 +12,8 @@ _KEYWORDS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!"
 _SHELLS = "sh bash dash zsh ksh mksh ash fish csh tcsh busybox toybox pwsh powershell cmd"
 _INTERPRETERS = (
     "python pypy ipython perl ruby irb node nodejs deno bun php lua luajit tclsh wish expect rscript julia "
-    "osascript awk gawk mawk nawk java jshell groovy scala elixir iex erl ghci guile racket sbcl ed vi vim"
+    "osascript sed gsed awk gawk mawk nawk java jshell groovy scala elixir iex erl ghci guile racket sbcl ed "
+    "vi vim"
 )
 _RUNNERS = (
     "env sudo xargs doas su nohup timeout nice ionice time command builtin exec eval source . watch parallel "
