@@ -40,6 +40,7 @@ from minime.core.values import (
 Style = Literal["", "dim", "bold", "red", "green", "yellow", "cyan"]
 Open = Literal["", "answer", "thought", "tool", "output"]
 DIFF_LINES = 60
+DIFF_WIDTH = 2_000
 SHOWN_REASON = 100
 
 
@@ -108,7 +109,7 @@ def diff_pieces(diff: Diff) -> Pieces:
     before = (diff.old_text or "").splitlines()
     after = diff.new_text.splitlines()
     lines = list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]
-    shown = [Piece(f"    {line}\n", _diff_style(line)) for line in lines[:DIFF_LINES]]
+    shown = [Piece(f"    {_cut(line)}\n", _diff_style(line)) for line in lines[:DIFF_LINES]]
     if len(lines) > DIFF_LINES:
         shown.append(Piece(f"    … {len(lines) - DIFF_LINES} more lines\n", "dim"))
     return tuple(shown)
@@ -217,6 +218,11 @@ def _verdict(result: Tool, lead: str) -> Pieces:
     if not result.failed:
         return (Piece(f"{lead}✓", "green"),)
     return (Piece(f"{lead}✗ ", "red"), Piece(first_line(result.content, SHOWN_REASON), "dim"))
+
+
+def _cut(line: str) -> str:
+    more = len(line) - DIFF_WIDTH
+    return f"{line[:DIFF_WIDTH]} … {more:,} more characters" if more > 0 else line
 
 
 def _diff_style(line: str) -> Style:

@@ -20,6 +20,7 @@ from minime.core.events import (
 )
 from minime.core.screen import (
     DIFF_LINES,
+    DIFF_WIDTH,
     Piece,
     Pieces,
     Screen,
@@ -125,6 +126,9 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
     text = plain(diff_pieces(Diff("new.py", None, "x\n" * 500)))
     assert len(text.splitlines()) == DIFF_LINES + 1
     assert text.endswith(f"    … {501 - DIFF_LINES} more lines\n")
+    wide = plain(diff_pieces(Diff("new.py", None, "x" * 200_000)))
+    assert len(wide) < 2 * DIFF_WIDTH
+    assert wide.endswith(" … 198,001 more characters\n")
 
 
 def test_the_report_of_a_resumed_session_names_trouble_and_what_is_unfinished() -> None:
