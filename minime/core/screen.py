@@ -27,6 +27,7 @@ from minime.core.turn import Turn, stopped_text, turn_stopped
 from minime.core.values import (
     Assistant,
     Diff,
+    Message,
     Pending,
     Session,
     System,
@@ -127,7 +128,15 @@ def pending_text(pending: Pending) -> str:
     """What a turn that was broken off had done."""
     first = pending.messages[0]
     question = first_line(question_text(first)) if isinstance(first, User) else ""
-    return f'⚠️ unfinished: {count(pending_tools(pending), "tool call")} done for "{question}"'
+    done = count(pending_tools(pending), "tool call")
+    return f'⚠️ unfinished: {done} done for "{question}" · /retry goes on from there'
+
+
+def undone_text(gone: tuple[Message, ...], files: tuple[str, ...]) -> str:
+    """What `/undo` took out of the conversation, and which files the turn had changed, which stay."""
+    question = first_line(question_text(gone[0])) if gone and isinstance(gone[0], User) else ""
+    stays = f"; the files it changed stay as they are: {', '.join(files)}" if files else ""
+    return f'taken back: "{question}"{stays}'
 
 
 def exchange_pieces(session: Session) -> Pieces:

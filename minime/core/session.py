@@ -126,6 +126,36 @@ def new_with_archive(session: Session, stamp: Stamp, system: str) -> tuple[Sessi
     return archive, fresh
 
 
+def fork(session: Session, stamp: Stamp) -> Session:
+    """A copy of the conversation under a new id, to go another way from here."""
+    return msgspec.structs.replace(session, id=stamp.fresh_id, created=stamp.now, updated=stamp.now)
+
+
+def undo(session: Session, now: datetime) -> Session:
+    """The conversation without its last turn; unchanged where there is none, or where a summary stands."""
+    last = last_exchange(session)
+    if not last or (isinstance(last[0], User) and last[0].compacted):
+        return session
+    return msgspec.structs.replace(session, messages=session.messages[: -len(last)], updated=now)
+
+
+def changed_files(messages: tuple[Message, ...]) -> tuple[str, ...]:
+    """The files that the edits among `messages` changed, each once, in order."""
+    paths = (m.diff.path for m in messages if isinstance(m, Tool) and m.diff is not None and not m.failed)
+    return tuple(dict.fromkeys(paths))
+
+
+def to_retry(session: Session, now: datetime) -> tuple[Session, Turn] | None:
+    """What `/retry` goes on from: the conversation, and the turn to take up beside it. That is the
+    unfinished turn where there is one, else the last question without its answers; None without either."""
+    if session.pending is not None:
+        return session, Turn(session.pending.messages)
+    shorter = undo(session, now)
+    if shorter is session:
+        return None
+    return shorter, Turn(last_exchange(session)[:1])
+
+
 def turns(session: Session) -> int:
     """How many questions the conversation has seen, those behind a summary included."""
     return sum((m.compacted or 1) for m in session.messages if isinstance(m, User))

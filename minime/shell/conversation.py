@@ -2,9 +2,17 @@
 
 from collections.abc import Awaitable, Callable
 
-from minime.core.events import Failed, Outcome
+from minime.core.events import Answered, Cancelled, Failed, Outcome
 from minime.core.listing import Found, NotFound, pick
-from minime.core.session import failed_line, is_empty, new_session, settle, with_pending, with_system
+from minime.core.session import (
+    failed_line,
+    is_empty,
+    new_session,
+    settle,
+    to_retry,
+    with_pending,
+    with_system,
+)
 from minime.core.turn import Turn
 from minime.core.values import Session, ToolCall
 from minime.shell import clock
@@ -32,16 +40,32 @@ class Conversation:
 
     async def ask(self, turn: Turn, emit: Emit, consent: Consent) -> tuple[Turn, Outcome]:
         """Has `turn` answered and keeps what came of it, on disk too where there is a store."""
+        return await self._ask(self.session, turn, emit, consent)
+
+    async def retry(self, emit: Emit, consent: Consent) -> tuple[Turn, Outcome] | None:
+        """Goes on with the unfinished turn, or asks the last question again in place of its turn, which
+        stays if that comes to nothing; None when there is neither."""
+        found = to_retry(self.session, clock.now())
+        if found is None:
+            return None
+        beside, turn = found
+        return await self._ask(beside, turn, emit, consent)
+
+    async def _ask(self, beside: Session, turn: Turn, emit: Emit, consent: Consent) -> tuple[Turn, Outcome]:
+        """Has `turn` answered as the next one of `beside`: the session in hand, or that without its last
+        turn, which stands again when no whole answer comes in its place."""
         before = self.session
+        hands = self.agent.hands(beside, consent, self._keep)
         ended, outcome = await run_turn(
-            before,
-            turn,
-            self.agent.hands(before, consent, self._keep),
-            emit,
-            self.agent.tool_names,
-            self.agent.max_steps,
+            beside, turn, hands, emit, self.agent.tool_names, self.agent.max_steps
         )
-        self.session = settle(self.session, ended, outcome, clock.now())
+        match outcome:
+            case Answered() if beside is not before:
+                self.session = settle(beside, ended, outcome, clock.now())
+            case Cancelled() if beside is not before:
+                self.session = before
+            case _:
+                self.session = settle(self.session, ended, outcome, clock.now())
         if self.session != before or not is_empty(self.session):
             self._save()
         return ended, outcome

@@ -2,10 +2,11 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
+from typing import Any
 
 from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, parse_command
-from minime.core.events import Event
+from minime.core.events import Event, Outcome
 from minime.core.listing import count, row_text
 from minime.core.screen import (
     Piece,
@@ -17,12 +18,13 @@ from minime.core.screen import (
     show_event,
     show_outcome,
     tools_text,
+    undone_text,
 )
-from minime.core.session import with_title
+from minime.core.session import changed_files, fork, last_exchange, undo, with_title
 from minime.core.text import clean
 from minime.core.tools.consent import always_text
 from minime.core.tools.permissions import MODES
-from minime.core.turn import start
+from minime.core.turn import Turn, start
 from minime.core.values import first_line
 from minime.shell import clock
 from minime.shell.conversation import Conversation
@@ -125,6 +127,8 @@ class Terminal:
                 return False
             case Slash(name="resume", argument=wanted):
                 self._resume(wanted)
+            case Slash(name="retry"):
+                runner.run(self._retry())
             case Slash(name="model", argument=name):
                 runner.run(self._model(name))
             case Slash(name=name, argument=argument):
@@ -133,12 +137,22 @@ class Terminal:
 
     async def _ask(self, question: str) -> None:
         assert self.permission is not None, "a visit has begun"
+        await self._answer(self.conversation.ask(start(question), self._show, self.permission.consent))
+
+    async def _retry(self) -> None:
+        assert self.permission is not None, "a visit has begun"
+        if not await self._answer(self.conversation.retry(self._show, self.permission.consent)):
+            self._paper.line("nothing to try again yet")
+
+    async def _answer(self, asked: Coroutine[Any, Any, tuple[Turn, Outcome] | None]) -> bool:
+        """Shows a turn from its first word to its end; False when there was none."""
         self._screen = Screen()
-        asked = self.conversation.ask(start(question), self._show, self.permission.consent)
-        ended, outcome = await self._interrupts.guard(asked)
-        self._paper.write(show_outcome(self._screen, ended, outcome, self.conversation.agent.max_steps))
-        self._paper.line("")
+        answered = await self._interrupts.guard(asked)
+        if answered is not None:
+            self._paper.write(show_outcome(self._screen, *answered, self.conversation.agent.max_steps))
+            self._paper.line("")
         self._screen = Screen()
+        return answered is not None
 
     def _show(self, event: Event) -> None:
         self._screen, pieces = show_event(self._screen, event)
@@ -158,6 +172,12 @@ class Terminal:
                     if left
                     else "this one is empty"
                 )
+            case "undo":
+                self._undo()
+            case "fork":
+                forked = fork(session, clock.stamp())
+                self.conversation.change(forked)
+                self._paper.line(f"this is {forked.id} now; {session.id} stays as it is")
             case "sessions":
                 self._sessions()
             case "title":
@@ -206,6 +226,17 @@ class Terminal:
             self._paper.line("no sessions here yet")
         if len(heads) > SHOWN_SESSIONS:
             self._paper.line(f"… and {len(heads) - SHOWN_SESSIONS} older (mm sessions --all)", "dim")
+
+    def _undo(self) -> None:
+        session = self.conversation.session
+        shorter = undo(session, clock.now())
+        if shorter is session:
+            self._paper.line("nothing to take back")
+            return
+        self.conversation.change(shorter)
+        gone = last_exchange(session)
+        files = changed_files(gone)
+        self._paper.line(undone_text(gone, files))
 
     def _title(self, title: str) -> None:
         session = self.conversation.session

@@ -35,6 +35,7 @@ from minime.core.screen import (
     show_event,
     show_outcome,
     tools_text,
+    undone_text,
 )
 from minime.core.session import settle, with_pending
 from minime.core.turn import Turn, stopped
@@ -136,14 +137,25 @@ def test_the_report_of_a_resumed_session_names_trouble_and_what_is_unfinished() 
     assert plain(resumed_pieces(session, "2026-09-16 10:17")) == (
         f"resumed {session.id} · 1 turn · last used 2026-09-16 10:17 · ⚠️ 1 error\n"
         "› What is 2 + 2?\n4.\n"
-        '⚠️ unfinished: 1 tool call done for "What does main.py do?"\n'
+        '⚠️ unfinished: 1 tool call done for "What does main.py do?" · /retry goes on from there\n'
     )
 
 
 def test_a_pending_turn_counts_its_calls() -> None:
     session = with_pending(fresh(), Turn(tool_turn().messages[:3]), LATER, "running")
     assert session.pending is not None
-    assert pending_text(session.pending) == '⚠️ unfinished: 1 tool call done for "What does main.py do?"'
+    assert (
+        pending_text(session.pending)
+        == '⚠️ unfinished: 1 tool call done for "What does main.py do?" · /retry goes on from there'
+    )
+
+
+def test_what_was_taken_back_is_named_with_the_files_that_stay() -> None:
+    gone = (User("Say hello."), Assistant("ok"))
+    assert undone_text(gone, ()) == 'taken back: "Say hello."'
+    assert undone_text(gone, ("a.py", "b.py")) == (
+        'taken back: "Say hello."; the files it changed stay as they are: a.py, b.py'
+    )
 
 
 def test_a_conversation_for_reading_shows_each_call_in_a_line_and_no_system_prompt() -> None:

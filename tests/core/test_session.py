@@ -10,20 +10,24 @@ from minime.core.events import Answered, Cancelled, Failed
 from minime.core.request import build_request
 from minime.core.session import (
     append_turn,
+    changed_files,
     failed_line,
+    fork,
     is_empty,
     last_exchange,
     new_session,
     new_with_archive,
     record_error,
     settle,
+    to_retry,
     turns,
+    undo,
     with_fresh_call_ids,
     with_pending,
     with_system,
 )
 from minime.core.turn import Turn, grow, start
-from minime.core.values import Assistant, ErrorRecord, Session, Stamp, System, Tool, User, tool_call
+from minime.core.values import Assistant, Diff, ErrorRecord, Session, Stamp, System, Tool, User, tool_call
 from tests.support.values import (
     LATER,
     NOW,
@@ -173,6 +177,52 @@ def test_an_archive_and_its_fresh_session_hold_together_all_that_there_was(
     assert new.messages == (System(system),)
     assert (new.errors, new.pending, new.title) == ((), None, "")
     assert decode(encode(archive)) == archive
+
+
+def test_a_fork_is_the_same_conversation_under_another_id() -> None:
+    session = settle(talked(tool_turn()), question(), FAILURE, LATER)
+    other = fork(session, OTHER_STAMP)
+    assert (other.id, other.created) == (OTHER_ID, OTHER_STAMP.now)
+    assert (other.messages, other.errors, other.title) == (session.messages, session.errors, session.title)
+
+
+def test_undo_takes_the_last_turn_out_and_nothing_else() -> None:
+    session = talked(tool_turn(), hello_turn())
+    assert undo(session, LATER).messages == talked(tool_turn()).messages
+    assert undo(undo(session, LATER), LATER).messages == fresh().messages
+
+
+def test_undo_stops_at_a_summary_and_at_the_beginning() -> None:
+    summed = msgspec.structs.replace(
+        fresh(), messages=(System("s"), User("sum", compacted=3), Assistant("…"))
+    )
+    assert undo(summed, LATER) is summed
+    assert undo(fresh(), LATER) == fresh()
+
+
+def test_the_files_that_a_turn_changed_are_told_once_each() -> None:
+    diff = Diff("main.py", "a", "b")
+    results = (
+        Tool("1", "x", diff=diff),
+        Tool("2", "x", diff=diff),
+        Tool("3", "x", failed=True, diff=Diff("no", "", "")),
+    )
+    assert changed_files((User("q"), *results)) == ("main.py",)
+
+
+def test_a_retry_takes_up_the_unfinished_turn_where_there_is_one() -> None:
+    broken = Turn(tool_turn().messages[:3])
+    session = settle(talked(hello_turn()), broken, FAILURE, LATER)
+    assert to_retry(session, LATER) == (session, broken)
+
+
+def test_a_retry_asks_the_last_question_again_in_place_of_its_turn() -> None:
+    found = to_retry(talked(hello_turn(), tool_turn()), LATER)
+    assert found is not None
+    before, turn = found
+    assert before.messages == talked(hello_turn()).messages
+    assert turn.messages == (User("What does main.py do?"),)
+    assert to_retry(fresh(), LATER) is None
 
 
 def test_turns_counts_questions_those_behind_a_summary_included() -> None:

@@ -284,6 +284,70 @@ def test_resume_goes_on_in_the_same_file(project: Path) -> None:
     assert len(json.loads(file.read_bytes())["messages"]) == 9
 
 
+def test_retry_goes_on_where_a_turn_broke_off(project: Path) -> None:
+    with (
+        ScriptedServer([READ, fails(401, "no"), says("It prints hi.")]) as server,
+        visit(project, server) as mm,
+    ):
+        mm.prompt(1)
+        mm.type("look")
+        mm.see("wants an API key")
+        mm.prompt(2)
+        mm.type("/retry")
+        mm.see("It prints hi.")
+        mm.prompt(3)
+        asked = [m["role"] for m in server.requests[-1].json["messages"]]
+        mm.press("d")
+        mm.leave()
+    assert asked == ["system", "user", "assistant", "tool"]
+    session = only_session(project)
+    assert [m["role"] for m in session["messages"]] == ["system", "user", "assistant", "tool", "assistant"]
+    assert "pending" not in session
+    assert len(session["errors"]) == 1
+
+
+def test_retry_asks_the_last_question_again_and_a_failure_brings_its_turn_back(project: Path) -> None:
+    script = [says("One."), fails(401, "no"), says("Two.")]
+    with ScriptedServer(script) as server, visit(project, server) as mm:
+        mm.prompt(1)
+        mm.type("say it")
+        mm.prompt(2)
+        mm.type("/retry")
+        mm.see("wants an API key")
+        mm.prompt(3)
+        assert only_session(project)["messages"][-1]["content"] == "One."
+        mm.type("/retry")
+        mm.see("Two.")
+        mm.prompt(4)
+        assert [m["content"] for m in server.requests[-1].json["messages"]][1:] == ["say it"]
+        mm.press("d")
+        mm.leave()
+    assert [m["content"] for m in only_session(project)["messages"]][1:] == ["say it", "Two."]
+
+
+def test_undo_takes_a_turn_back_and_fork_goes_another_way(project: Path) -> None:
+    id = past(project)
+    script = [says("Left.")]
+    with ScriptedServer(script) as server, visit(project, server, "--resume", id) as mm:
+        mm.see("resumed")
+        mm.type("/fork")
+        mm.see("stays as it is")
+        mm.type("/undo")
+        mm.see('taken back: "What is 2 \\+ 2')
+        mm.type("which way?")
+        mm.see("Left.")
+        mm.press("d")
+        mm.leave()
+    first, second = session_files(project)
+    assert first.stem == id
+    assert len(json.loads(first.read_bytes())["messages"]) == 7
+    assert [m["content"] for m in json.loads(second.read_bytes())["messages"]][-3:] == [
+        "It prints hi.",
+        "which way?",
+        "Left.",
+    ]
+
+
 def test_a_damaged_file_is_told_of_and_recorded_and_the_conversation_goes_on(project: Path) -> None:  # F03
     id = past(project)
     file = session_files(project)[0]

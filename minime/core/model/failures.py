@@ -152,9 +152,10 @@ def _refused(refusal: Refusal, status: int, asked: Asked) -> str:
     match refusal.meaning:
         case "overflow":
             window = f" of {refusal.window:,} tokens" if refusal.window else ""
+            hint = _window_hint(asked.server.kind)
             return (
-                f"the conversation does not fit the model's context window{window}: begin a new one with /new; "
-                f"for a larger one set {_window_hint(asked.server.kind)}, and contextWindow in agent.yaml"
+                f"the conversation does not fit the model's context window{window}: begin a new one "
+                f"with /new; for a larger one set {hint}, and contextWindow in agent.yaml"
             )
         case "no-tools":
             return f"{model} cannot call tools on {name}: {_tools_hint(asked.server.kind)}"
