@@ -9,6 +9,7 @@ import msgspec
 from minime.core.config.fit import Fit, fit_for
 from minime.core.config.settings import Settings, secret_names, secrets
 from minime.core.events import Notice
+from minime.core.instructions import system_prompt
 from minime.core.model.embedded import CONTEXT_WINDOW, SMOLLM2, Stuck, answering_text, stuck_text
 from minime.core.model.failures import Failure
 from minime.core.model.servers import Server, choose_model, server_at, server_name
@@ -16,6 +17,7 @@ from minime.core.request import build_request, offered_tools, sampling
 from minime.core.tools.toolbox import tool_declarations
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Session, ToolCall
+from minime.shell.context import context_files
 from minime.shell.loop import Emit, Hands
 from minime.shell.model.model import Model, ModelFailed
 from minime.shell.tools.tools import Ready, Tools
@@ -52,7 +54,7 @@ class Agent:
         also: tuple[Path, ...] = (),
     ) -> None:
         self.settings = settings
-        self.system = settings.instruction
+        self.system = system_prompt(settings.instruction, context_files(settings, project))
         self.tool_names = settings.tools
         self.tools = Tools(
             project,

@@ -1,0 +1,66 @@
+"""AGENTS.md and its like stand behind the instruction, and nothing from outside slips in unasked."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from minime.core.config.settings import Settings
+from minime.core.instructions import MOST_TEXT, system_prompt
+from minime.shell.context import context_files
+from tests.support.mm import run_mm
+from tests.support.server import ScriptedServer, says
+
+
+def test_a_file_stands_behind_the_instruction_by_its_name() -> None:
+    assert system_prompt("Be brief.\n", (("AGENTS.md", b"Use tabs.\n"),)) == (
+        "Be brief.\n\nThe project's AGENTS.md says:\n\nUse tabs."
+    )
+
+
+def test_without_files_the_instruction_is_as_it_was() -> None:
+    assert system_prompt("Be brief.\n", (("AGENTS.md", b" \n"),)) == "Be brief.\n"
+
+
+def test_a_long_file_is_cut_and_bytes_are_cleaned() -> None:
+    prompt = system_prompt("x", (("AGENTS.md", b"\x1b[31ma\xff" + b"y" * 50_000),))
+    assert len(prompt) < MOST_TEXT + 200
+    assert "says:\n\na�yyy" in prompt
+    assert "left out" in prompt
+
+
+def test_the_model_is_told_what_the_project_says(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Answer in French.\n")
+    with ScriptedServer([says("oui")]) as server:
+        run_mm("q", cwd=tmp_path, env={"MM_BASE_URL": server.url, "MM_MODEL": "tiny"})
+        system = server.requests[0].json["messages"][0]
+    assert system["role"] == "system"
+    assert system["content"].endswith("The project's AGENTS.md says:\n\nAnswer in French.")
+
+
+def test_a_default_file_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "secret").write_text("key")
+    (project / "AGENTS.md").symlink_to(tmp_path / "secret")
+    assert context_files(Settings(), project) == ()
+
+
+def test_what_the_user_names_is_read_wherever_it_lies(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "notes.md").write_text("mine")
+    named = Settings(context=(str(tmp_path / "notes.md"), "absent.md"), origins={"context": "agent.yaml:1"})
+    assert context_files(named, project) == ((str(tmp_path / "notes.md"), b"mine"),)
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop"])
+def test_what_is_no_file_is_passed_over(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "AGENTS.md"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(path)
+    assert context_files(Settings(), tmp_path) == ()
