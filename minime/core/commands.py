@@ -15,19 +15,19 @@ class Entry(msgspec.Struct, frozen=True):
 
 COMMANDS = (
     Entry("help", "", "this list"),
-    Entry("new", "", "leave this conversation; the next question opens a new one"),
+    Entry("new", "", "leave this one; the next question opens a new conversation"),
     Entry("sessions", "", "the conversations of this project"),
-    Entry("resume", "ID", "take up another conversation: its number in the list, a piece of its id, or last"),
-    Entry("retry", "", "go on with an unfinished turn, or ask the last question again in place of its turn"),
-    Entry("undo", "", "take the last turn back out of the conversation; files stay as they are"),
-    Entry("fork", "", "go on in a copy of this conversation, and leave this one as it is"),
+    Entry("resume", "ID", "take up another: number in the list, piece of an id, last"),
+    Entry("retry", "", "go on with an unfinished turn, or ask the last one again"),
+    Entry("undo", "", "take the last turn back; files stay as they are"),
+    Entry("fork", "", "go on in a copy, and leave this conversation as it is"),
     Entry("title", "TEXT", "give this conversation a title"),
     Entry("errors", "", "what went wrong in this conversation"),
     Entry("context", "", "tokens used and left"),
     Entry("model", "[NAME]", "which model answers, or another one from now on"),
     Entry("tools", "", "what the model can do"),
-    Entry("mode", "[MODE]", "what passes without a question: ask, auto-edit, auto, read-only"),
-    Entry("permissions", "[clear]", "what was allowed for this conversation, and taking it back"),
+    Entry("mode", "[MODE]", "what passes unasked: ask, auto-edit, auto, read-only"),
+    Entry("permissions", "[clear]", "what was allowed here, and taking it back"),
     Entry("quit", "", "leave; Ctrl-D does the same"),
 )
 

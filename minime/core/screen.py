@@ -195,9 +195,9 @@ def context_text(session: Session, window: int | None) -> str:
     """How much of the context window the newest request took, as the server counted it."""
     usage = next((m.usage for m in reversed(session.messages) if isinstance(m, Assistant) and m.usage), None)
     used = "not counted yet" if usage is None else f"{usage.total_tokens or usage.prompt_tokens:,} tokens"
-    size = "unknown (contextWindow in agent.yaml tells)" if window is None else f"{window:,} tokens"
+    size = "unknown (contextWindow tells)" if window is None else f"{window:,} tokens"
     left = f", {window - usage.total_tokens:,} left" if usage is not None and window is not None else ""
-    return f"used by the last request: {used}{left} · context window: {size}"
+    return f"last request: {used}{left} · context window: {size}"
 
 
 def tools_text(names: tuple[str, ...]) -> str:

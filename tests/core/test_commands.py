@@ -38,7 +38,7 @@ def test_a_word_like_no_command_points_to_the_help() -> None:
     assert parse_command("/zzzz") == Unknown("unknown command /zzzz: /help lists them")
 
 
-def test_the_help_names_every_command_within_80_columns_or_so() -> None:
+def test_the_help_names_every_command_within_80_columns() -> None:
     text = help_text()
     assert all(f"/{entry.name}" in text for entry in COMMANDS)
-    assert all(len(line) <= 110 for line in text.splitlines())
+    assert all(len(line) <= 80 for line in text.splitlines())

@@ -192,7 +192,7 @@ def test_error_records_are_shown_with_their_time_question_and_raw_words() -> Non
 
 def test_the_context_is_told_as_the_server_counted_it() -> None:
     assert context_text(talked(tool_turn()), 8192) == (
-        "used by the last request: 217 tokens, 7,975 left · context window: 8,192 tokens"
+        "last request: 217 tokens, 7,975 left · context window: 8,192 tokens"
     )
     assert "not counted yet" in context_text(fresh(), None)
     assert "contextWindow" in context_text(fresh(), None)
