@@ -176,13 +176,14 @@ def acp(
     setup: Annotated[
         bool, Parameter(name="--setup", negative="", help="Get mm ready in a terminal.")
     ] = False,
+    project: Project = None,
 ) -> int:
     """Be the agent of an editor: the Agent Client Protocol on stdin and stdout."""
     if setup:
         return fetch_weights()
     from minime.shell.acp import serve
 
-    return serve(os.environ, config)
+    return serve(os.environ, config, _start(project))
 
 
 @schema_app.command(name="session")

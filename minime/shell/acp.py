@@ -1,17 +1,17 @@
 """The editor's façade: lines of stdin go into the machine, its effects into the world.
 
 The real stdout is the protocol's: it is put aside at the start, and what anything else prints goes to
-stderr. Everything runs in one event loop; a thread reads stdin, for a file or a pipe alike.
+stderr. Everything but reading and writing of lines runs in one event loop.
 """
 
 import asyncio
 import contextlib
-import os
 import signal
-import threading
+import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from minime import __version__
 from minime.core.acp.effects import (
@@ -45,15 +45,15 @@ from minime.core.acp.inputs import (
 )
 from minime.core.acp.machine import step
 from minime.core.acp.state import State
-from minime.core.acp.wire import MOST_BYTES
-from minime.core.events import Cancelled, Outcome
+from minime.core.acp.wire import INTERNAL_ERROR, MOST_BYTES, Fault, Request, read_line, write_fault
+from minime.core.events import Cancelled, Failed, Outcome
 from minime.core.turn import Turn, start
 from minime.core.values import ToolCall
 from minime.shell import clock
+from minime.shell.editor_pipes import Writer, keep_apart, read_lines
 from minime.shell.editor_session import EditorSession, Projects
 from minime.shell.tools.tools import Ready
 
-BLOCK = 1 << 20
 SURVEY_AFTER = 0.2
 """Seconds behind the opening of a session after which its models are looked for."""
 
@@ -64,8 +64,8 @@ LAST_SECONDS = 1.5
 class Editor:
     """The machine's state, and the hands of each open session."""
 
-    def __init__(self, out: int, state: State, projects: Projects) -> None:
-        self._out = out
+    def __init__(self, put: Callable[[bytes], None], state: State, projects: Projects) -> None:
+        self._put = put
         self._state = state
         self._projects = projects
         self._sessions: dict[str, EditorSession] = {}
@@ -85,12 +85,23 @@ class Editor:
         self._busy = True
         try:
             while self._inbox:
-                self._state, effects = step(self._state, self._inbox.popleft(), clock.stamp())
-                for effect in effects:
-                    self._do(effect)
+                self._take(self._inbox.popleft())
             self._flush()
         finally:
             self._busy = False
+
+    def _take(self, said: Input) -> None:
+        try:
+            self._state, effects = step(self._state, said, clock.stamp())
+            for effect in effects:
+                self._do(effect)
+        except Exception as error:
+            # Whatever it is: the request is answered, and everything else goes on.
+            asking = read_line(said.line) if isinstance(said, Heard) else None
+            if not isinstance(asking, Request):
+                raise
+            fault = Fault(INTERNAL_ERROR, f"mm itself failed: {type(error).__name__}: {error}")
+            self._lines += write_fault(asking.id, fault)
 
     async def close(self) -> None:
         """Lets go of everything that is still held."""
@@ -162,7 +173,10 @@ class Editor:
             answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             self._waiting[id, call.id] = answer
             self.hear(ConsentNeeded(id, call, ready.action, ready.where))
-            return await answer
+            try:
+                return await answer
+            finally:
+                self._waiting.pop((id, call.id), None)
 
         turn = session.answer(
             effect.session,
@@ -182,6 +196,11 @@ class Editor:
             # Cancelled before its first step: nothing of it had begun.
             self.hear(TurnEnded(id, start(""), Cancelled()))
             return
+        error = task.exception()
+        if error is not None:
+            shown = f"mm itself failed: {type(error).__name__}: {error}"
+            self.hear(TurnEnded(id, start(""), Failed(shown)))
+            return
         turn, outcome = task.result()
         self.hear(TurnEnded(id, turn, outcome, getattr(outcome, "kind", "")))
 
@@ -196,74 +215,48 @@ class Editor:
             self._flush()
 
     def _flush(self) -> None:
-        """Writes all lines, whole; an editor that has gone takes nothing any more."""
-        data, self._lines = memoryview(bytes(self._lines)), bytearray()
-        try:
-            while data:
-                data = data[os.write(self._out, data) :]
-        except OSError:
-            self.stopped.set()
+        if self._lines:
+            self._put(bytes(self._lines))
+            self._lines.clear()
 
 
-def serve(environ: Mapping[str, str], config: Path | None = None) -> int:
-    """Speaks the protocol on stdin and stdout until the editor goes. The result is the exit status."""
-    heard, out = _keep_protocol_apart()
-    return asyncio.run(_serve(heard, out, environ, config))
+def serve(environ: Mapping[str, str], config: Path | None = None, start: Path | None = None) -> int:
+    """Speaks the protocol on stdin and stdout until the editor goes. `start` is the process's own folder,
+    where it is not the current one. The result is the exit status."""
+    folder = start or Path.cwd()
+    heard, out = keep_apart()
+    return asyncio.run(_serve(heard, out, Projects(environ, config, folder)))
 
 
-def _keep_protocol_apart() -> tuple[int, int]:
-    """The real stdin and stdout; in their place nothing comes in, and what is printed goes to stderr."""
-    heard, out = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    os.close(nothing)
-    return heard, out
-
-
-async def _serve(heard: int, out: int, environ: Mapping[str, str], config: Path | None) -> int:
+async def _serve(heard: int, out: int, projects: Projects) -> int:
     loop = asyncio.get_running_loop()
-    projects = Projects(environ, config, Path.cwd())
-    keeps, resumes = projects.abilities()
-    editor = Editor(out, State(__version__, keeps=keeps, resumes=resumes), projects)
+    loop.set_exception_handler(_complain)
 
     def leave() -> None:
         editor.hear(Ended())
         loop.call_later(LAST_SECONDS, editor.stopped.set)
 
+    def soon(work: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(work)
+
+    writer = Writer(out, lambda: soon(leave))
+    keeps, resumes = projects.abilities()
+    editor = Editor(writer.put, State(__version__, keeps=keeps, resumes=resumes), projects)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         loop.add_signal_handler(number, leave)
-
-    def say(line: bytes | None) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(leave if line is None else lambda: editor.hear(Heard(line)))
-
-    threading.Thread(target=_read, args=(heard, say), daemon=True).start()
+    read_lines(
+        heard, MOST_BYTES, lambda line: soon(leave if line is None else lambda: editor.hear(Heard(line)))
+    )
     await editor.stopped.wait()
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(editor.close(), 0.4)
+        await asyncio.wait_for(editor.close(), 0.2)
+    writer.close(0.2)
     return 0
 
 
-def _read(heard: int, say: Callable[[bytes | None], None]) -> None:
-    """Hands over each line as it is whole, and None at the end of input. Of a line that is too long a
-    piece is handed over that is long enough to be refused."""
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        try:
-            data = os.read(heard, BLOCK)
-        except OSError:
-            data = b""
-        if not data:
-            if parts:
-                say(b"".join(parts))
-            say(None)
-            return
-        first, *rest = data.split(b"\n")
-        if size <= MOST_BYTES:
-            parts.append(first)
-        size += len(first)
-        for line in rest:
-            say(b"".join(parts))
-            parts, size = [line], len(line)
+def _complain(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A fault of mm's own is a line on stderr and ends nothing."""
+    error = context.get("exception")
+    told = f"{type(error).__name__}: {error}" if error else str(context.get("message", ""))
+    sys.stderr.write(f"mm: mm itself failed: {' '.join(told.split())}\n")

@@ -1,5 +1,6 @@
 """What an open session of an editor needs of the world: its project, its settings, its store, its agent."""
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -62,7 +63,8 @@ class EditorSession:
         action = linked_file(block)
         if action is None:
             return None
-        wanted = ListDirectory(action.path) if Path(action.path).is_dir() else action
+        is_folder = os.path.isdir(action.path)  # noqa: PTH112 - False where pathlib raises
+        wanted = ListDirectory(action.path) if is_folder else action
         ready = await self.agent.tools.prepare(wanted)
         if isinstance(ready, Impossible):
             return ready.message
@@ -77,6 +79,7 @@ class Projects:
         self._config = config
         self._start = start
         self._stores: dict[Path, tuple[Store, str]] = {}
+        self._listed: dict[Path, Store] = {}
 
     def abilities(self) -> tuple[bool, bool]:
         """Whether sessions are kept in the process's own folder, and whether resuming is advertised."""
@@ -89,7 +92,7 @@ class Projects:
         """The session with its hands, made or read from disk; or why there is none."""
         cwd = Path(wish.cwd)
         for folder in (cwd, *map(Path, wish.also)):
-            if not folder.is_dir():
+            if not os.path.isdir(folder):  # noqa: PTH112 - False where pathlib raises
                 return CannotOpen(INVALID_PARAMS, f"there is no folder {folder}")
         project = self._project(cwd)
         loaded = self._settings(project)
@@ -128,7 +131,8 @@ class Projects:
     def list_sessions(self, wish: ListSessions) -> Listed:
         """The sessions that are asked for, newest use first, each with the folder to open it in."""
         if wish.cwd is not None:
-            places = [(Store(self._project(Path(wish.cwd))), wish.cwd)]
+            project = self._project(Path(wish.cwd))
+            places = [(self._listed.setdefault(project, Store(project)), wish.cwd)]
         else:
             own = self._project(self._start)
             places = [(Store(own), str(self._start)), *(p for key, p in self._stores.items() if key != own)]
@@ -145,7 +149,8 @@ class Projects:
 
     def delete(self, id: str) -> str:
         """Removes the file of a session wherever it is; empty, or why that could not be done."""
-        for store in (Store(self._project(self._start)), *(store for store, _ in self._stores.values())):
+        opened = (store for store, _ in self._stores.values())
+        for store in (Store(self._project(self._start)), *opened, *self._listed.values()):
             trouble = store.delete(id)
             if trouble:
                 return trouble
