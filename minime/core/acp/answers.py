@@ -14,6 +14,7 @@ from minime.core.acp.wire import (
     write_fault,
     write_notification,
 )
+from minime.core.values import first_line
 
 Step = tuple[State, Effects]
 
@@ -40,4 +41,4 @@ def utc_text(moment: datetime) -> str:
 
 def info_shown(live: Live) -> InfoShown:
     """The session's title and last use, for the editor's list."""
-    return InfoShown(title=live.session.title or None, updated_at=utc_text(live.session.updated))
+    return InfoShown(title=first_line(live.session.title) or None, updated_at=utc_text(live.session.updated))

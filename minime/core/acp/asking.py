@@ -1,11 +1,13 @@
 """Consent, as steps of the machine: a rule decides, or the person is asked."""
 
+from typing import Any
+
 import msgspec
 
 from minime.core.acp.answers import Step
 from minime.core.acp.effects import Decide, Send, StopTurn
 from minime.core.acp.inputs import ConsentNeeded
-from minime.core.acp.state import Asked, State, with_live
+from minime.core.acp.state import Asked, Live, State, with_live
 from minime.core.acp.wire import (
     Response,
     write_request,
@@ -21,24 +23,22 @@ from minime.core.tools.consent import (
     refusal_text,
     remember,
 )
-from minime.core.tools.toolbox import tool_name
 
 
 def consent_needed(state: State, need: ConsentNeeded) -> Step:
     """Decides whether an action may be done, or has the editor ask the person."""
+    no = Decide(need.id, need.call.id, refusal_text(No()))
     live = state.sessions.get(need.id)
-    if live is None or live.running is None:
-        return state, (Decide(need.id, need.call.id, refusal_text(No())),)
+    if live is None or live.running is None or live.stopping:
+        return state, (no,)
     if any(covers(rule, need.action) for rule in live.never):
-        return state, (Decide(need.id, need.call.id, refusal_text(No())),)
+        return state, (no,)
     match decide(need.action, live.mode, live.rules, live.always, need.where):
         case Ask(always=offered):
             number = state.next_id
-            rule = offered or AlwaysRule(tool_name(need.action), ("",))
-            asked = Asked(number, need.call.id, rule)
+            asked = Asked(number, need.call.id, offered)
             state = msgspec.structs.replace(state, next_id=number + 1)
-            options = _options(offered)
-            params = {"sessionId": need.id, "toolCall": {"toolCallId": need.call.id}, "options": options}
+            params = {"sessionId": need.id, "toolCall": _about(live, need), "options": _options(offered)}
             live = msgspec.structs.replace(live, asked=(*live.asked, asked))
             return with_live(state, need.id, live), (
                 Send(write_request(number, "session/request_permission", params)),
@@ -57,22 +57,31 @@ def permission_answered(state: State, answer: Response) -> Step:
     if found is None:
         return state, ()
     id, live, asked = found
-    live = msgspec.structs.replace(live, asked=tuple(a for a in live.asked if a is not asked))
     outcome = (answer.result or {}).get("outcome")
-    kind = outcome if isinstance(outcome, dict) else {}
-    if kind.get("outcome") == "cancelled":
-        return with_live(state, id, live), (StopTurn(id),)
+    chosen = outcome if isinstance(outcome, dict) else {}
+    if chosen.get("outcome") == "cancelled":
+        return with_live(state, id, msgspec.structs.replace(live, asked=(), stopping=True)), (StopTurn(id),)
+    live = msgspec.structs.replace(live, asked=tuple(a for a in live.asked if a is not asked))
     refusal = refusal_text(No())
-    match kind.get("optionId"):
+    match chosen.get("optionId"):
         case "allow":
             refusal = ""
-        case "allow-always":
+        case "allow-always" if asked.always is not None:
             live, refusal = msgspec.structs.replace(live, always=remember(live.always, asked.always)), ""
         case "reject-always":
             live = msgspec.structs.replace(live, never=remember(live.never, asked.always))
         case _:
             pass
     return with_live(state, id, live), (Decide(id, asked.call_id, refusal),)
+
+
+def _about(live: Live, need: ConsentNeeded) -> dict[str, Any]:
+    """The call in question as it was shown: an editor may ask before it has drawn it."""
+    call = live.calls.get(need.call.id)
+    if call is None:
+        return {"toolCallId": need.call.id}
+    about: dict[str, Any] = msgspec.to_builtins(call.begun)
+    return {key: value for key, value in about.items() if key not in {"sessionUpdate", "_meta"}}
 
 
 def _options(offered: AlwaysRule | None) -> list[dict[str, str]]:

@@ -69,7 +69,7 @@ def set_option(state: State, id: Id, params: OptionParams) -> Step:
             changed = msgspec.structs.replace(live, mode=value)
             effects = (send(params.session_id, ModeShown(current_mode_id=value)),)
         case "model" if isinstance(value, str) and value in _model_choices(live):
-            changed = msgspec.structs.replace(live, model=value)
+            changed = msgspec.structs.replace(live, model=value, chosen=value)
             effects = (UseModel(params.session_id, value),)
         case "mode" | "model":
             return refuse(

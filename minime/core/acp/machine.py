@@ -31,6 +31,7 @@ from minime.core.acp.prompting import (
     PromptParams,
     cancel,
     cancel_request,
+    command_listed,
     ended,
     prompted,
     round_kept,
@@ -47,7 +48,6 @@ from minime.core.acp.sessions import (
     listed,
 )
 from minime.core.acp.showing import happened
-from minime.core.acp.slash import sessions_listed
 from minime.core.acp.state import Client, State
 from minime.core.acp.wire import (
     INVALID_PARAMS,
@@ -89,9 +89,9 @@ def step(state: State, heard: Input, stamp: Stamp) -> Step:
         case Heard(line=line):
             return _message(state, line, stamp)
         case Opened():
-            return opened(state, heard)
-        case Listed(wish=wish, rows=rows, trouble=trouble) if wish.command:
-            return sessions_listed(state, wish.command, wish.request, rows, trouble)
+            return opened(state, heard, stamp)
+        case Listed(wish=wish) if wish.command:
+            return command_listed(state, heard, stamp)
         case Listed():
             return listed(state, heard)
         case Deleted():
@@ -130,8 +130,8 @@ def _notified(state: State, method: str, params: dict[str, Any]) -> Step:
     match method:
         case "session/cancel":
             return cancel(state, str(params.get("sessionId", "")))
-        case "$/cancel_request":
-            return cancel_request(state, params.get("requestId"))
+        case "$/cancel_request" if isinstance(params.get("requestId"), str | int | float):
+            return cancel_request(state, params["requestId"])
         case _:
             return state, ()
 
@@ -170,7 +170,7 @@ def _requested(state: State, id: Id, method: str, raw: dict[str, Any], stamp: St
             return list_sessions(state, id, params)
         case SessionParams(session_id=session_id):
             act = close_session if method == "session/close" else delete_session
-            return act(state, id, session_id)
+            return act(state, id, session_id, stamp)
         case ModeParams():
             return set_mode(state, id, params)
         case OptionParams():

@@ -6,25 +6,12 @@ import msgspec
 
 from minime.core.acp.answers import Step, info_shown, line, refuse, send
 from minime.core.acp.choices import modes, options
-from minime.core.acp.effects import (
-    Effect,
-    Open,
-    Save,
-    Send,
-    SendLater,
-)
-from minime.core.acp.inputs import (
-    CannotOpen,
-    ModelsFound,
-    Opened,
-    Opening,
-)
+from minime.core.acp.effects import Effect, Open, Send, SendLater, UseModel
+from minime.core.acp.inputs import CannotOpen, ModelsFound, Opened, Opening
+from minime.core.acp.replay import replay_updates
 from minime.core.acp.state import Live, State, acp_commands, with_live
-from minime.core.acp.updates import (
-    CommandsShown,
-    OptionsShown,
-    replay_updates,
-)
+from minime.core.acp.telling import SOON, put, tell_later
+from minime.core.acp.updates import CommandsShown, OptionsShown, Shown
 from minime.core.acp.wire import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -36,11 +23,11 @@ from minime.core.acp.wire import (
 )
 from minime.core.commands import COMMANDS
 from minime.core.listing import count, is_id
+from minime.core.screen import pending_text
 from minime.core.session import with_system
 from minime.core.values import Stamp
 
-COMMANDS_AFTER = 0.1
-"""Seconds behind the answer to session/new after which the commands are told: editors drop them earlier."""
+BUSY = "the session has a prompt running: cancel it or wait for its end"
 
 
 class NewParams(msgspec.Struct, frozen=True, rename="camel"):
@@ -60,17 +47,17 @@ def open_session(state: State, id: Id, method: str, params: NewParams, stamp: St
             return refuse(state, id, INVALID_PARAMS, f"not an absolute path: {folder[:200]}")
     wanted = params.session_id
     if method != "session/new":
-        live = state.sessions.get(wanted)
         if not is_id(wanted):
             return refuse(state, id, NOT_FOUND, "session not found: its id is not of our form")
-        if live is not None and (live.running or live.queue):
-            return refuse(state, id, INVALID_REQUEST, "the session has a prompt running; cancel it or wait")
+        live = state.sessions.get(wanted)
+        if live is not None and _busy(live):
+            return refuse(state, id, INVALID_REQUEST, BUSY)
     why = {"session/new": "new", "session/load": "load", "session/resume": "resume"}[method]
     session_id = stamp.fresh_id if why == "new" else wanted
     return state, (Open(why, id, session_id, params.cwd, also, len(params.mcp_servers or ())),)  # type: ignore[arg-type]
 
 
-def opened(state: State, happened: Opened) -> Step:
+def opened(state: State, happened: Opened, stamp: Stamp) -> Step:
     """Answers the request, behind the replay of the whole conversation where it was a load."""
     wish, outcome = happened.wish, happened.outcome
     if isinstance(outcome, CannotOpen):
@@ -79,26 +66,31 @@ def opened(state: State, happened: Opened) -> Step:
     if wish.why != "new" and not outcome.keeps:
         return refuse(state, wish.request, NOT_FOUND, "session not found: this project keeps no sessions")
     before = state.sessions.get(wish.id)
-    live = _live(wish, outcome)
-    if before is not None:
-        live = msgspec.structs.replace(live, mode=before.mode, always=before.always, never=before.never)
+    if before is not None and _busy(before):
+        return refuse(state, wish.request, INVALID_REQUEST, BUSY)
+    state = msgspec.structs.replace(state, opened=state.opened + 1)
+    live = _live(wish, outcome, f"{stamp.now:%Y%m%d%H%M%S}.{state.opened}", before)
     effects: list[Effect] = []
     if wish.why == "new" and outcome.keeps:
-        effects.append(Save(wish.id, live.session))
+        live, saves = put(wish.id, live, live.session)
+        effects += saves
     if wish.why == "load":
-        effects += (send(wish.id, update) for update in replay_updates(live.session, wish.cwd))
+        shown = tuple(replay_updates(live.session, wish.cwd))
+        known = live.shown | {update.tool_call_id for update in shown if isinstance(update, Shown)}
+        live = msgspec.structs.replace(live, shown=known)
+        effects += (send(wish.id, update) for update in shown)
+    if live.chosen:
+        effects.append(UseModel(wish.id, live.chosen))
     if wish.why != "new" and live.session.title:
         effects.append(send(wish.id, info_shown(live)))
     result: dict[str, Any] = {"sessionId": wish.id} if wish.why == "new" else {}
-    effects.append(
-        Send(write_response(wish.request, result | {"modes": modes(live), "configOptions": options(live)}))
-    )
-    commands = CommandsShown(
-        available_commands=tuple(
-            _command(entry.name, entry.argument, entry.help) for entry in acp_commands(COMMANDS)
-        )
-    )
-    effects.append(SendLater(wish.id, COMMANDS_AFTER, line(wish.id, commands)))
+    result |= {"modes": modes(live), "configOptions": options(live)}
+    effects.append(Send(write_response(wish.request, result)))
+    entries = tuple(_command(entry.name, entry.argument, entry.help) for entry in acp_commands(COMMANDS))
+    effects.append(SendLater(wish.id, SOON, line(wish.id, CommandsShown(available_commands=entries))))
+    for text in _news(wish, outcome, live, before):
+        live, told = tell_later(state, wish.id, live, text)
+        effects += told
     return with_live(state, wish.id, live), tuple(effects)
 
 
@@ -108,30 +100,67 @@ def models_found(state: State, happened: ModelsFound) -> Step:
     if live is None:
         return state, ()
     known = msgspec.structs.replace(
-        live, model=happened.model, models=happened.models, window=happened.window or live.window
+        live,
+        model=live.chosen or happened.model,
+        models=happened.models,
+        window=happened.window or live.window,
     )
     new = with_live(state, happened.id, known)
+    if options(known) == options(live):
+        return new, ()
     return new, (send(happened.id, OptionsShown(config_options=options(known))),)
 
 
-def _live(wish: Open, outcome: Opening) -> Live:
-    untold = list(outcome.notices)
-    if wish.servers:
-        untold.append(
-            f"{count(wish.servers, 'MCP server')} of the editor left out: this mm does not speak MCP"
-        )
-    return Live(
+def _busy(live: Live) -> bool:
+    return bool(live.running or live.queue or live.closing or live.deleting)
+
+
+def _live(wish: Open, outcome: Opening, tag: str, before: Live | None) -> Live:
+    """The session as it is opened; one that is open keeps what the person chose, and what disk does not
+    hold yet."""
+    live = Live(
         session=with_system(outcome.session, outcome.system),
         cwd=wish.cwd,
         system=outcome.system,
         keeps=outcome.keeps,
         mode=outcome.mode,
+        tag=tag,
         rules=outcome.rules,
         model=outcome.model,
         window=outcome.window,
         tools=outcome.tools,
-        untold=tuple(untold),
     )
+    if before is None:
+        return live
+    session = with_system(before.session, outcome.system) if before.unsaved else live.session
+    return msgspec.structs.replace(
+        live,
+        session=session,
+        mode=before.mode,
+        tag=before.tag,
+        said=before.said,
+        shown=before.shown if wish.why == "resume" else frozenset(),
+        model=before.chosen or before.model or outcome.model,
+        models=before.models,
+        chosen=before.chosen,
+        window=outcome.window or before.window,
+        always=before.always,
+        never=before.never,
+        saves=before.saves,
+        unsaved=before.unsaved,
+        untold=before.untold,
+    )
+
+
+def _news(wish: Open, outcome: Opening, live: Live, before: Live | None) -> list[str]:
+    """What there is to tell of the session, each once."""
+    news = list(outcome.notices) if before is None else []
+    if wish.servers and before is None:
+        left_out = count(wish.servers, "MCP server")
+        news.append(f"{left_out} of the editor left out: this mm does not speak MCP")
+    if live.session.pending is not None:
+        news.append(pending_text(live.session.pending))
+    return [text for text in news if text not in live.untold]
 
 
 def _command(name: str, argument: str, help: str) -> dict[str, Any]:

@@ -27,13 +27,23 @@ def linked_file(block: Block) -> ReadFile | None:
 
 
 def question(blocks: tuple[Block, ...], read: dict[int, str]) -> Turn:
-    """A turn with the question that the blocks make. `read` holds what stood at the links that led to a
-    file, by their place."""
-    typed = "\n".join(filter(None, (_typed(block) for block in blocks)))
-    words = "".join(block.text for block in blocks if block.type == "text")
+    """A turn with the question that the blocks make: the words with what they mention by name, and behind
+    them what was given. `read` holds what stood at the links that led to a file, by their place."""
+    typed = ""
+    for before, block in zip((None, *blocks), blocks, strict=False):
+        typed += _gap(before, block) + _typed(block)
+    typed = typed.strip("\n")
     given = [text for place, block in enumerate(blocks) if (text := _given(block, read.get(place)))]
-    content = "\n\n".join(filter(None, (words.strip("\n"), *given)))
-    return start(content, typed=typed)
+    return start("\n\n".join(filter(None, (typed, *given))), typed=typed)
+
+
+def _gap(before: Block | None, block: Block) -> str:
+    """What stands between two blocks: a line end between words and words, a space around a mention; nothing
+    where there is white space."""
+    left, right = _typed(before)[-1:] if before else "", _typed(block)[:1]
+    if not left or not right or left.isspace() or right.isspace():
+        return ""
+    return "\n" if before is not None and before.type == block.type == "text" else " "
 
 
 def _typed(block: Block) -> str:

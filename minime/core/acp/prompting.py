@@ -1,31 +1,17 @@
-"""Prompts, as steps of the machine: their queue, the end of a turn, cancelling."""
+"""Prompts, as steps of the machine: they come, their turn ends, they are cancelled."""
 
 from typing import Any
 
 import msgspec
 
-from minime.core.acp.answers import Step, info_shown, refuse, send
-from minime.core.acp.effects import (
-    Effect,
-    Effects,
-    Forget,
-    Save,
-    Send,
-    StartTurn,
-    Stop,
-    StopTurn,
-)
-from minime.core.acp.inputs import (
-    RoundKept,
-    SaveDone,
-    TurnEnded,
-)
-from minime.core.acp.showing import spoken, tell
-from minime.core.acp.slash import renewed, run_slash
-from minime.core.acp.state import Live, Prompt, State, block, with_live, without_live
-from minime.core.acp.updates import (
-    agent_chunks,
-)
+from minime.core.acp.answers import Step, refuse
+from minime.core.acp.effects import Effect, Effects, Save, Send, StopTurn
+from minime.core.acp.inputs import Listed, RoundKept, SaveDone, TurnEnded
+from minime.core.acp.queueing import drop_queue, go_on, stop_if_over
+from minime.core.acp.showing import unfinished
+from minime.core.acp.slash import renewed, sessions_listed
+from minime.core.acp.state import Live, Prompt, State, block, with_live
+from minime.core.acp.telling import put, tell, tell_later
 from minime.core.acp.wire import (
     AUTH_REQUIRED,
     INTERNAL_ERROR,
@@ -36,16 +22,12 @@ from minime.core.acp.wire import (
     write_fault,
     write_response,
 )
-from minime.core.commands import Question, parse_command
-from minime.core.events import (
-    Answered,
-    Cancelled,
-    Failed,
-)
+from minime.core.events import Answered, Cancelled, Failed, Outcome
 from minime.core.screen import pending_text
-from minime.core.session import is_empty, settle, turns, with_pending
-from minime.core.turn import turn_stopped
-from minime.core.values import Session, Stamp
+from minime.core.session import is_empty, settle, with_pending
+from minime.core.text import clip
+from minime.core.turn import Turn, rounds, stopped_text, turn_stopped
+from minime.core.values import Stamp
 
 STOP_REASONS = {
     "": "end_turn",
@@ -53,6 +35,7 @@ STOP_REASONS = {
     "steps": "max_turn_requests",
     "loop": "max_turn_requests",
 }
+MOST_DETAILS = 20_000
 
 
 class PromptParams(msgspec.Struct, frozen=True, rename="camel"):
@@ -65,150 +48,149 @@ class PromptParams(msgspec.Struct, frozen=True, rename="camel"):
 def prompted(state: State, id: Id, params: PromptParams, stamp: Stamp) -> Step:
     """Takes a prompt; it waits its turn where one is running."""
     live = state.sessions.get(params.session_id)
-    if live is None:
+    if live is None or live.closing or live.deleting:
         return refuse(state, id, NOT_FOUND, "session not found: open it with session/new or session/load")
-    blocks = tuple(block(raw) for raw in params.prompt)
-    if not blocks or None in blocks:
-        return refuse(
-            state,
-            id,
-            INVALID_PARAMS,
-            "invalid params: prompt is a list of content blocks, and not an empty one",
-        )
-    prompt = Prompt(id, tuple(b for b in blocks if b is not None))
-    queued = msgspec.structs.replace(live, queue=(*live.queue, prompt))
-    return _next(with_live(state, params.session_id, queued), params.session_id, stamp)
+    blocks = tuple(b for b in map(block, params.prompt) if b is not None)
+    if len(blocks) < len(params.prompt):
+        return refuse(state, id, INVALID_PARAMS, "invalid params: prompt is a list of content blocks")
+    if all(b.type == "text" and not b.text.strip() for b in blocks):
+        return refuse(state, id, INVALID_PARAMS, "invalid params: the prompt is empty")
+    if state.stopping:
+        return state, (Send(write_response(id, {"stopReason": "cancelled"})),)
+    queued = msgspec.structs.replace(live, queue=(*live.queue, Prompt(id, blocks)))
+    return go_on(with_live(state, params.session_id, queued), params.session_id, stamp)
 
 
 def round_kept(state: State, kept: RoundKept, stamp: Stamp) -> Step:
     """Puts the finished rounds of a running turn on disk."""
     live = state.sessions.get(kept.id)
-    if live is None:
+    if live is None or live.running is None or live.deleting:
         return state, ()
     session = with_pending(live.session, kept.turn, stamp.now, "running")
-    return _with_session(state, kept.id, live, session)
+    if session == live.session:
+        return state, ()
+    live, effects = put(kept.id, live, session)
+    return with_live(state, kept.id, live), effects
 
 
 def turn_ended(state: State, ended: TurnEnded, stamp: Stamp) -> Step:
-    """Settles the session, saves it, and answers the prompt; nothing of the turn is sent behind that."""
-    live = state.sessions.get(ended.id)
-    if live is None or live.running is None:
+    """Settles the session and saves it; the prompt is answered when that is done."""
+    id, live = ended.id, state.sessions.get(ended.id)
+    if live is None or live.running is None or live.command or live.answer:
         return state, ()
-    request = live.running.request
-    session = settle(live.session, ended.turn, ended.outcome, stamp.now)
-    untold = live.untold
-    if isinstance(ended.outcome, Failed) and session.pending is not None:
-        untold = (*untold, pending_text(session.pending))
-    live = msgspec.structs.replace(live, running=None, asked=(), output={}, untold=untold)
-    state, effects = _with_session(state, ended.id, live, session)
-    live = state.sessions[ended.id]
-    told = [*effects]
-    if turns(session):
-        told.append(send(ended.id, info_shown(live)))
-    told.append(Send(_answer(request, ended)))
-    if live.closing:
-        told += (Send(write_response(closing, {})) for closing in live.closing)
-        return _stopped(without_live(state, ended.id), (*told, Forget(ended.id)))
-    state, more = _next(state, ended.id, stamp)
-    return _stopped(state, (*told, *more))
+    outcome = Cancelled() if live.stopping and isinstance(ended.outcome, Failed) else ended.outcome
+    effects = unfinished(id, live)
+    session = settle(live.session, ended.turn, outcome, stamp.now)
+    if isinstance(outcome, Answered) and (why := turn_stopped(ended.turn)):
+        live, told = tell(state, id, live, stopped_text(why, rounds(ended.turn)))
+        effects += told
+    if isinstance(outcome, Failed) and session.pending is not None:
+        live, told = tell_later(state, id, live, pending_text(session.pending))
+        effects += told
+    answer = _answer(live, ended.turn, outcome, ended.kind)
+    live = msgspec.structs.replace(live, answer=answer, asked=(), calls={})
+    if session != live.session and not is_empty(session):
+        live, saves = put(id, live, session)
+        effects += saves
+    state, more = go_on(with_live(state, id, live), id, stamp)
+    return state, (*effects, *more)
 
 
 def save_done(state: State, done: SaveDone, stamp: Stamp) -> Step:
-    """Goes on with a /new; tells of a save that went elsewhere or failed: now where the editor takes
-    notices, else later."""
+    """Tells of a save that went elsewhere or failed, and goes on with what waited for it."""
     live = state.sessions.get(done.id)
     if live is None:
         return state, ()
+    live = msgspec.structs.replace(live, saves=max(0, live.saves - 1))
     if live.renewal is not None and done.asked == live.renewal.archive.id:
-        state, told = renewed(state, done.id, live.renewal, "" if done.session else done.line)
-        state, more = _next(state, done.id, stamp)
-        return state, (*told, *more)
-    if done.session is not None and done.asked == live.session.id:
-        kept = msgspec.structs.replace(live.session, id=done.session.id, title=done.session.title)
-        live = msgspec.structs.replace(live, session=kept)
-    effects: Effects = ()
-    if done.line:
-        live, effects = tell(state, done.id, live, done.line)
-    return with_live(state, done.id, live), effects
+        live, effects = renewed(done.id, live, live.renewal, done.session, done.line)
+    else:
+        live, effects = _saved(state, live, done)
+    state, more = go_on(with_live(state, done.id, live), done.id, stamp)
+    return state, (*effects, *more)
+
+
+def command_listed(state: State, found: Listed, stamp: Stamp) -> Step:
+    """Answers /sessions, once the list is there."""
+    id, live = found.wish.command, state.sessions.get(found.wish.command)
+    if live is None or live.running is None or not live.command:
+        return state, ()
+    live, effects = sessions_listed(id, live, found.rows, found.trouble)
+    state, more = go_on(with_live(state, id, live), id, stamp)
+    return state, (*effects, *more)
 
 
 def cancel(state: State, session_id: str) -> Step:
     """Ends the running prompt and all that wait behind it; does nothing when idle."""
     live = state.sessions.get(session_id)
-    if live is None or live.running is None:
+    if live is None:
         return state, ()
-    dropped = tuple(Send(write_response(p.request, {"stopReason": "cancelled"})) for p in live.queue)
-    idle = msgspec.structs.replace(live, queue=(), asked=())
-    return with_live(state, session_id, idle), (StopTurn(session_id), *dropped)
+    live, dropped = drop_queue(live)
+    live, effects = _stop(session_id, live)
+    return with_live(state, session_id, live), (*effects, *dropped)
 
 
-def cancel_request(state: State, request: Any) -> Step:
+def cancel_request(state: State, request: Id) -> Step:
     """Ends the prompt of this request, and no other."""
     for id, live in state.sessions.items():
         if live.running is not None and live.running.request == request:
-            return with_live(state, id, msgspec.structs.replace(live, asked=())), (StopTurn(id),)
+            stopped, effects = _stop(id, live)
+            return with_live(state, id, stopped), effects
         if any(p.request == request for p in live.queue):
+            meant = msgspec.structs.replace(live, queue=tuple(p for p in live.queue if p.request == request))
             rest = tuple(p for p in live.queue if p.request != request)
-            dropped = Send(write_response(request, {"stopReason": "cancelled"}))
-            return with_live(state, id, msgspec.structs.replace(live, queue=rest)), (dropped,)
+            return with_live(state, id, msgspec.structs.replace(live, queue=rest)), drop_queue(meant)[1]
     return state, ()
+
+
+def let_go(state: State, id: str, live: Live, stamp: Stamp) -> Step:
+    """Has a session that is to be closed or deleted end what it does, and go."""
+    live, dropped = drop_queue(live)
+    live, effects = _stop(id, live)
+    state, more = go_on(with_live(state, id, live), id, stamp)
+    return state, (*effects, *dropped, *more)
 
 
 def ended(state: State) -> Step:
     """The editor has gone: what runs is cancelled and saved, then mm ends."""
-    busy = [id for id, live in state.sessions.items() if live.running is not None]
-    idle = {id: msgspec.structs.replace(live, queue=()) for id, live in state.sessions.items()}
-    state = msgspec.structs.replace(state, stopping=True, sessions=idle)
-    return _stopped(state, tuple(StopTurn(id) for id in busy))
+    state = msgspec.structs.replace(state, stopping=True)
+    effects: list[Effect] = []
+    for id, live in state.sessions.items():
+        live, dropped = drop_queue(live)
+        live, stops = _stop(id, live)
+        if live.unsaved and live.running is None and live.keeps:
+            effects.append(Save(id, live.session))
+        effects += (*stops, *dropped)
+        state = with_live(state, id, live)
+    return state, (*effects, *stop_if_over(state))
 
 
-def _next(state: State, id: str, stamp: Stamp) -> Step:
-    """Begins the next prompt when none is running; slash commands are done on the spot."""
-    effects: Effects = ()
-    while True:
-        live = state.sessions[id]
-        if live.running is not None or live.renewal is not None or not live.queue:
-            return state, effects
-        prompt, *rest = live.queue
-        live = msgspec.structs.replace(live, queue=tuple(rest))
-        command = parse_command(prompt.blocks[0].text) if prompt.blocks[0].type == "text" else Question("")
-        if not isinstance(command, Question) and prompt.blocks[0].text.strip():
-            state, more = run_slash(with_live(state, id, live), id, prompt, command, stamp)
-            effects += more
-            continue
-        live = msgspec.structs.replace(live, running=prompt, spoken=0, after_tool=False)
-        told = tuple(
-            send(id, chunk) for text in live.untold for chunk in agent_chunks(f"{text}\n\n", spoken(live))
-        )
-        live = msgspec.structs.replace(live, untold=())
-        return with_live(state, id, live), (*effects, *told, StartTurn(id, live.session, prompt.blocks))
+def _stop(id: str, live: Live) -> tuple[Live, Effects]:
+    """The running turn told to end; a command is short, and is left to."""
+    if live.running is None or live.command or live.answer:
+        return live, ()
+    return msgspec.structs.replace(live, stopping=True, asked=()), (StopTurn(id),)
 
 
-def _with_session(state: State, id: str, live: Live, session: Session) -> Step:
-    """The state with the session as it is now, saved where it changed and is worth a file."""
-    changed = session != live.session
-    live = msgspec.structs.replace(live, session=session)
-    saves: Effects = (Save(id, session),) if changed and live.keeps and not is_empty(session) else ()
-    return with_live(state, id, live), saves
+def _saved(state: State, live: Live, done: SaveDone) -> tuple[Live, Effects]:
+    if done.asked == live.session.id:
+        live = msgspec.structs.replace(live, unsaved=done.session is None)
+        if done.session is not None:
+            title = live.session.title if live.saves else done.session.title
+            kept = msgspec.structs.replace(live.session, id=done.session.id, title=title)
+            live = msgspec.structs.replace(live, session=kept)
+    return tell(state, done.id, live, done.line) if done.line and not live.deleting else (live, ())
 
 
-def _answer(request: Id, ended: TurnEnded) -> bytes:
-    match ended.outcome:
-        case Answered():
-            return write_response(
-                request, {"stopReason": STOP_REASONS.get(turn_stopped(ended.turn), "end_turn")}
-            )
-        case Cancelled():
-            return write_response(request, {"stopReason": "cancelled"})
+def _answer(live: Live, turn: Turn, outcome: Outcome, kind: str) -> bytes:
+    assert live.running is not None, "only a running prompt is answered"
+    request = live.running.request
+    match outcome:
         case Failed(shown=shown, raw=raw):
-            code = AUTH_REQUIRED if ended.kind == "key" else INTERNAL_ERROR
-            return write_fault(
-                request, Fault(code, shown, {"kind": ended.kind or "generation", "details": raw or shown})
-            )
-
-
-def _stopped(state: State, effects: tuple[Effect, ...]) -> Step:
-    """The end of mm behind the last turn, when the editor has gone."""
-    if state.stopping and not any(live.running for live in state.sessions.values()):
-        return state, (*effects, Stop())
-    return state, effects
+            code = AUTH_REQUIRED if kind == "key" else INTERNAL_ERROR
+            data = {"kind": kind or "generation", "details": clip(raw or shown, MOST_DETAILS)}
+            return write_fault(request, Fault(code, shown, data))
+        case Answered() if not live.stopping:
+            return write_response(request, {"stopReason": STOP_REASONS.get(turn_stopped(turn), "end_turn")})
+        case Answered() | Cancelled():
+            return write_response(request, {"stopReason": "cancelled"})

@@ -5,9 +5,10 @@ from typing import Any
 import msgspec
 
 from minime.core.acp.answers import Step, refuse, utc_text
-from minime.core.acp.effects import DeleteSession, Effect, Forget, ListSessions, Send, StopTurn
+from minime.core.acp.effects import DeleteSession, ListSessions, Send
 from minime.core.acp.inputs import Deleted, Listed
-from minime.core.acp.state import Live, State, with_live, without_live
+from minime.core.acp.prompting import let_go
+from minime.core.acp.state import State
 from minime.core.acp.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -15,6 +16,7 @@ from minime.core.acp.wire import (
     write_response,
 )
 from minime.core.listing import Row, is_id
+from minime.core.values import Stamp, Time, first_line
 
 PAGE = 50
 
@@ -46,46 +48,33 @@ def listed(state: State, happened: Listed) -> Step:
         return refuse(state, wish.request, INTERNAL_ERROR, happened.trouble)
     rows = happened.rows
     if wish.cursor:
-        place = next((i for i, (_, row) in enumerate(rows) if row.id == wish.cursor), None)
+        place = _place(wish.cursor, rows)
         if place is None:
-            return refuse(
-                state, wish.request, INVALID_PARAMS, "the cursor is not one of ours, or its session is gone"
-            )
-        rows = rows[place + 1 :]
+            return refuse(state, wish.request, INVALID_PARAMS, "the cursor is not one of ours")
+        rows = rows[place:]
     result: dict[str, Any] = {"sessions": [_info(cwd, row) for cwd, row in rows[:PAGE]]}
     if len(rows) > PAGE:
-        result["nextCursor"] = rows[PAGE - 1][1].id
+        result["nextCursor"] = _cursor(rows[PAGE - 1][1])
     return state, (Send(write_response(wish.request, result)),)
 
 
-def close_session(state: State, id: Id, session_id: str) -> Step:
+def close_session(state: State, id: Id, session_id: str, stamp: Stamp) -> Step:
     """Lets go of a session; one with a prompt running is cancelled and saved first."""
     live = state.sessions.get(session_id)
     if live is None:
         return state, (Send(write_response(id, {})),)
-    if live.running is None:
-        return without_live(state, session_id), (Forget(session_id), Send(write_response(id, {})))
-    waiting = _cancelled_queue(live)
-    closing = msgspec.structs.replace(live, closing=(*live.closing, id), queue=())
-    return with_live(state, session_id, closing), (StopTurn(session_id), *waiting)
+    return let_go(state, session_id, msgspec.structs.replace(live, closing=(*live.closing, id)), stamp)
 
 
-def delete_session(state: State, id: Id, session_id: str) -> Step:
+def delete_session(state: State, id: Id, session_id: str, stamp: Stamp) -> Step:
     """Removes a session; one that is open is cancelled and no longer saved."""
     live = state.sessions.get(session_id)
-    effects: list[Effect] = []
     if live is not None:
-        running = () if live.running is None else (live.running,)
-        effects += (StopTurn(session_id),) if running else ()
-        effects += (
-            Send(write_response(p.request, {"stopReason": "cancelled"})) for p in (*running, *live.queue)
-        )
-        effects += (Send(write_response(request, {})) for request in live.closing)
-        effects.append(Forget(session_id))
-        state = without_live(state, session_id)
+        gone = msgspec.structs.replace(live, deleting=(*live.deleting, id), keeps=False)
+        return let_go(state, session_id, gone, stamp)
     if not is_id(session_id):
-        return state, (*effects, Send(write_response(id, {})))
-    return state, (*effects, DeleteSession(id, session_id))
+        return state, (Send(write_response(id, {})),)
+    return state, (DeleteSession(id, session_id),)
 
 
 def deleted(state: State, happened: Deleted) -> Step:
@@ -95,15 +84,32 @@ def deleted(state: State, happened: Deleted) -> Step:
     return state, (Send(write_response(happened.request, {})),)
 
 
+def _cursor(row: Row) -> str:
+    """Where a page ends, so that the next one goes on there whatever has changed in between."""
+    return f"{row.id}@{row.updated.isoformat() if row.updated else ''}"
+
+
+def _place(cursor: str, rows: tuple[tuple[str, Row], ...]) -> int | None:
+    """Where the page behind `cursor` begins; None where it is no cursor of ours."""
+    id, _, when = cursor.partition("@")
+    if not is_id(id) or "@" not in cursor:
+        return None
+    same = next((i for i, (_, row) in enumerate(rows) if _cursor(row) == cursor), None)
+    if same is not None:
+        return same + 1
+    try:
+        updated = msgspec.convert(when, Time)
+    except msgspec.ValidationError:
+        return None
+    older = (i for i, (_, row) in enumerate(rows) if row.updated and (row.updated, row.id) < (updated, id))
+    return next(older, len(rows))
+
+
 def _info(cwd: str, row: Row) -> dict[str, Any]:
     info: dict[str, Any] = {"sessionId": row.id, "cwd": cwd}
-    title = row.title or (f"damaged: {row.damaged}" if row.damaged else "")
+    title = first_line(row.title or (f"damaged: {row.damaged}" if row.damaged else ""))
     if title:
         info["title"] = title
     if row.updated is not None:
         info["updatedAt"] = utc_text(row.updated)
     return info
-
-
-def _cancelled_queue(live: Live) -> tuple[Send, ...]:
-    return tuple(Send(write_response(p.request, {"stopReason": "cancelled"})) for p in live.queue)

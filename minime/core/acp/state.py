@@ -4,11 +4,12 @@ from typing import Any
 
 import msgspec
 
+from minime.core.acp.updates import Shown
 from minime.core.acp.wire import Id
 from minime.core.commands import Entry
 from minime.core.tools.consent import AlwaysRule
 from minime.core.tools.permissions import Mode, PermissionRule
-from minime.core.values import Session
+from minime.core.values import Session, ToolCall
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -41,54 +42,78 @@ class Prompt(Value, frozen=True):
     blocks: tuple[Block, ...]
 
 
+class Call(Value, frozen=True):
+    """A call of the running turn that is not finished: as it was first shown, its output so far, whether it
+    runs, whether it is shown in the editor's terminal form, and the call itself."""
+
+    begun: Shown
+    call: ToolCall
+    output: str = ""
+    ran: bool = False
+    terminal: bool = False
+
+
 class Asked(Value, frozen=True):
-    """A request for permission that is open: our id, the call, and what "always" would cover."""
+    """A request for permission that is open: our id, the call, and what "always" would cover (None: it was
+    not offered)."""
 
     id: int
     call_id: str
-    always: AlwaysRule
+    always: AlwaysRule | None
 
 
 class Renewal(Value, frozen=True):
     """A /new under way: once the archive is on disk, the fresh session takes its place."""
 
-    request: Id
     archive: Session
     fresh: Session
 
 
 class Live(Value, frozen=True):
     """A session that is open in the editor. `session` may have another id than the editor's, when another
-    process had changed the file. `spoken` counts the messages shown in the running turn, `terminals` are
-    its calls that are shown in the editor's terminal form."""
+    process had changed the file.
+
+    `running` is the prompt in hand, a `command` where the model has no part in it. `stopping`: it was
+    cancelled. `answer` is what its request will be answered with, as soon as `saves` (on their way) are done.
+    `unsaved`: the newest save failed. `tag` and `said` make the ids of messages, `shown` are the ids of the
+    calls that the editor knows, `calls` those not finished.
+    """
 
     session: Session
     cwd: str
     system: str
     keeps: bool
     mode: Mode
+    tag: str = ""
     rules: tuple[PermissionRule, ...] = ()
     model: str = ""
     models: tuple[str, ...] = ()
+    chosen: str = ""
     window: int = 0
     tools: tuple[str, ...] = ()
     always: tuple[AlwaysRule, ...] = ()
     never: tuple[AlwaysRule, ...] = ()
     running: Prompt | None = None
+    command: bool = False
+    stopping: bool = False
+    answer: bytes = b""
+    saves: int = 0
+    unsaved: bool = False
     queue: tuple[Prompt, ...] = ()
     asked: tuple[Asked, ...] = ()
     closing: tuple[Id, ...] = ()
-    spoken: int = 0
-    after_tool: bool = False
-    output: dict[str, str] = {}
-    terminals: tuple[str, ...] = ()
+    deleting: tuple[Id, ...] = ()
+    said: int = 0
+    speaking: bool = False
+    shown: frozenset[str] = frozenset()
+    calls: dict[str, Call] = {}
     untold: tuple[str, ...] = ()
     renewal: Renewal | None = None
 
 
 class State(Value, frozen=True):
     """All that the machine knows. `keeps`: sessions are kept in the process's own folder; `resumes`: that
-    is to be advertised; `version` is mm's own."""
+    is to be advertised; `version` is mm's own; `opened` counts the sessions opened so far."""
 
     version: str
     keeps: bool = True
@@ -96,6 +121,7 @@ class State(Value, frozen=True):
     client: Client = Client()
     sessions: dict[str, Live] = {}
     next_id: int = 1
+    opened: int = 0
     stopping: bool = False
 
 

@@ -6,11 +6,12 @@ Source: https://agentclientprotocol.com/protocol/v1/transports and the JSON-RPC 
 
 import json
 import re
+from math import isfinite
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from minime.core.text import without_surrogates
+from minime.core.text import one_line, without_surrogates
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -23,6 +24,9 @@ REQUEST_CANCELLED = -32800
 
 MOST_BYTES = 256_000_000
 """A longer line is answered with an error and not parsed."""
+
+MOST_MESSAGE = 2_000
+"""Characters of an error's message; it is one line."""
 
 Id = str | int | float | None
 T = TypeVar("T")
@@ -101,7 +105,7 @@ def write_response(id: Id, result: Any) -> bytes:
 
 def write_fault(id: Id, fault: Fault) -> bytes:
     """The line that answers a request that cannot be done."""
-    error: dict[str, Any] = {"code": fault.code, "message": " ".join(fault.message.split())}
+    error: dict[str, Any] = {"code": fault.code, "message": one_line(fault.message, MOST_MESSAGE)}
     if fault.data is not None:
         error["data"] = fault.data
     return _line({"jsonrpc": "2.0", "id": id, "error": error})
@@ -130,16 +134,16 @@ def _read(said: dict[str, Any]) -> Message:
     if not isinstance(id, str | int | float | None) or isinstance(id, bool):
         return Malformed(None, Fault(INVALID_REQUEST, "the id is neither a text nor a number"))
     method, params = said.get("method"), said.get("params")
-    if method is None and id is not None and ("result" in said or "error" in said):
+    if method is None and ("result" in said or "error" in said):
         result = said.get("result")
         return Response(id, result if isinstance(result, dict) else None)
     if said.get("jsonrpc") != "2.0" or not isinstance(method, str):
         return Malformed(id, Fault(INVALID_REQUEST, 'a message has "jsonrpc": "2.0" and a method'))
+    if "id" not in said:
+        return Notification(method, params if isinstance(params, dict) else {})
     if params is not None and not isinstance(params, dict):
         return Malformed(id, Fault(INVALID_PARAMS, "params is not an object"))
-    if "id" in said:
-        return Request(id, method, params or {})
-    return Notification(method, params or {})
+    return Request(id, method, params or {})
 
 
 def _parse(text: bytes) -> Any:
@@ -147,8 +151,7 @@ def _parse(text: bytes) -> Any:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
         # Lone surrogates in escapes are a fault of some editors; the strict parser takes none.
-        decoded = json.loads(text.decode("utf-8"), parse_constant=_refuse)
-        return _storable(decoded)
+        return _storable(json.loads(text.decode("utf-8"), parse_constant=_refuse))
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -159,6 +162,8 @@ def _storable(value: Any) -> Any:
     match value:
         case str():
             return without_surrogates(value)
+        case float() if not isfinite(value):
+            return None
         case list():
             return [_storable(item) for item in value]
         case dict():
@@ -168,7 +173,10 @@ def _storable(value: Any) -> Any:
 
 
 def _line(message: dict[str, Any]) -> bytes:
-    data = msgspec.json.encode(message)
+    try:
+        data = msgspec.json.encode(message)
+    except UnicodeEncodeError:  # a file's name, say, may hold half a character
+        data = msgspec.json.encode(_storable(msgspec.to_builtins(message)))
     if not data.isascii():
         # U+2028 and its like end a line for some readers: nothing but ASCII goes out.
         data = _NOT_ASCII.sub(_escape, data.decode()).encode("ascii")

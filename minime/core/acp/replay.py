@@ -1,0 +1,51 @@
+"""A kept conversation to all that an editor is shown when it is loaded."""
+
+from collections.abc import Iterator, Set
+
+from minime.core.acp.sizes import pieces
+from minime.core.acp.tool_calls import finished_call
+from minime.core.acp.updates import Text, Update, UserChunk, agent_chunks, thought_chunks
+from minime.core.values import Assistant, Message, Session, System, Tool, User, question_text
+
+
+def replay_updates(session: Session, cwd: str) -> Iterator[Update]:
+    """The whole conversation in order: what was typed, thought and said, and each call once, finished.
+
+    Nothing of mm's own is shown: no system prompt, no error record, no pending round, no summary question.
+    """
+    taken: set[str] = set()
+    for place, message in enumerate(session.messages):
+        id = f"m{place}"
+        match message:
+            case User(compacted=0):
+                text = question_text(message)
+                yield from (UserChunk(content=Text(piece), message_id=id) for piece in pieces(text))
+            case Assistant():
+                yield from thought_chunks(message.reasoning_content, id)
+                yield from agent_chunks(message.content, id)
+                results = _results(session.messages, place)
+                for call in message.tool_calls:
+                    shown_id = fresh_id(call.id, taken)
+                    taken.add(shown_id)
+                    yield finished_call(call, results.get(call.id), cwd, shown_id)
+            case User() | System() | Tool():
+                pass
+
+
+def fresh_id(id: str, taken: Set[str]) -> str:
+    """The id, or one like it that is not among those taken: an editor knows a call by its id alone."""
+    fresh, number = id, 1
+    while not fresh or fresh in taken:
+        number += 1
+        fresh = f"{id}.{number}"
+    return fresh
+
+
+def _results(messages: tuple[Message, ...], place: int) -> dict[str, Tool]:
+    """The results that stand behind the answer at `place`, before the next question or answer."""
+    results: dict[str, Tool] = {}
+    for message in messages[place + 1 :]:
+        if not isinstance(message, Tool):
+            break
+        results.setdefault(message.tool_call_id, message)
+    return results
