@@ -33,6 +33,10 @@ def _keyword(name: str, rule: Any, schema: dict[str, Any], value: Any, root: dic
     match name:
         case "$schema" | "$defs" | "title" | "description" | "default" | "examples":
             return True
+        case "discriminator" | "format" | "unevaluatedProperties":
+            return True
+        case _ if name.startswith("x-"):
+            return True
         case "$ref":
             target: Any = root
             for part in rule.removeprefix("#/").split("/"):
@@ -42,6 +46,14 @@ def _keyword(name: str, rule: Any, schema: dict[str, Any], value: Any, root: dic
             return any(_is(kind, value) for kind in ([rule] if isinstance(rule, str) else rule))
         case "anyOf":
             return any(accepts(one, value, root) for one in rule)
+        case "allOf":
+            return all(accepts(one, value, root) for one in rule)
+        case "oneOf":
+            return sum(accepts(one, value, root) for one in rule) == 1
+        case "not":
+            return not accepts(rule, value, root)
+        case "minLength":
+            return not isinstance(value, str) or len(value) >= rule
         case "enum":
             return value in rule
         case "const":
