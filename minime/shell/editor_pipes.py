@@ -73,7 +73,7 @@ def _read(descriptor: int, most: int, say: Callable[[bytes | None], None]) -> No
         except OSError:
             data = b""
         if not data:
-            if parts:
+            if any(parts):
                 say(b"".join(parts))
             say(None)
             return

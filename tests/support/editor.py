@@ -93,6 +93,7 @@ class Editor:
                 self.kill()
                 if kind is None:
                     raise
+        self.hang_up()
         self._reader.join(5)
         errors = self.errors
         self._errors.close()
