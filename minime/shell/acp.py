@@ -11,7 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minime import __version__
 from minime.core.acp.effects import (
@@ -52,7 +52,9 @@ from minime.core.values import ToolCall
 from minime.shell import clock
 from minime.shell.editor_pipes import Writer, keep_apart, read_lines
 from minime.shell.editor_session import EditorSession, Projects
-from minime.shell.tools.tools import Ready
+
+if TYPE_CHECKING:
+    from minime.shell.tools.tools import Ready
 
 SURVEY_AFTER = 0.2
 """Seconds behind the opening of a session after which its models are looked for."""
@@ -169,7 +171,7 @@ class Editor:
     def _start(self, effect: StartTurn) -> None:
         id, session = effect.id, self._sessions[effect.id]
 
-        async def consent(call: ToolCall, ready: Ready) -> str:
+        async def consent(call: ToolCall, ready: "Ready") -> str:
             answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             self._waiting[id, call.id] = answer
             self.hear(ConsentNeeded(id, call, ready.action, ready.where))

@@ -4,6 +4,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from minime.core.acp.effects import ListSessions, Open
 from minime.core.acp.inputs import CannotOpen, Listed, Opening
@@ -16,13 +17,15 @@ from minime.core.tools.toolbox import ListDirectory
 from minime.core.turn import Turn
 from minime.core.values import Session, Stamp, ToolCall
 from minime.shell import clock
-from minime.shell.agent import Agent
 from minime.shell.config.config import Broken, load_settings
 from minime.shell.config.config import Loaded as Configured
 from minime.shell.config.project import find_project
-from minime.shell.loop import Emit, run_turn
 from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
-from minime.shell.tools.tools import Impossible, Ready
+
+if TYPE_CHECKING:
+    from minime.shell.agent import Agent
+    from minime.shell.loop import Emit
+    from minime.shell.tools.tools import Ready
 
 UNUSED_FOR = timedelta(days=7)
 
@@ -30,7 +33,7 @@ UNUSED_FOR = timedelta(days=7)
 class EditorSession:
     """The hands of one session: who answers, and where it is kept (`store` None: nowhere)."""
 
-    def __init__(self, agent: Agent, store: Store | None) -> None:
+    def __init__(self, agent: "Agent", store: Store | None) -> None:
         self.agent = agent
         self._store = store
 
@@ -48,11 +51,13 @@ class EditorSession:
         self,
         session: Session,
         blocks: tuple[Block, ...],
-        consent: Callable[[ToolCall, Ready], Awaitable[str]],
+        consent: Callable[[ToolCall, "Ready"], Awaitable[str]],
         keep: Callable[[Turn], None],
-        emit: Emit,
+        emit: "Emit",
     ) -> tuple[Turn, Outcome]:
         """Has a prompt answered; what it links to is read first, as far as the project reaches."""
+        from minime.shell.loop import run_turn
+
         read = {place: await self._read(block) for place, block in enumerate(blocks) if linked_file(block)}
         turn = question(blocks, {place: text for place, text in read.items() if text is not None})
         hands = self.agent.hands(session, consent, keep)
@@ -60,6 +65,8 @@ class EditorSession:
 
     async def _read(self, block: Block) -> str | None:
         """What stands where a link leads: a file's lines, a folder's list, or why it cannot be read."""
+        from minime.shell.tools.tools import Impossible
+
         action = linked_file(block)
         if action is None:
             return None
@@ -90,6 +97,8 @@ class Projects:
 
     def open(self, wish: Open) -> tuple[EditorSession, Opening] | CannotOpen:
         """The session with its hands, made or read from disk; or why there is none."""
+        from minime.shell.agent import Agent  # an editor waits for the answer to initialize, not for this
+
         cwd = Path(wish.cwd)
         for folder in (cwd, *map(Path, wish.also)):
             if not os.path.isdir(folder):  # noqa: PTH112 - False where pathlib raises
