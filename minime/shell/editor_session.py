@@ -20,11 +20,11 @@ from minime.shell import clock
 from minime.shell.config.config import Broken, load_settings
 from minime.shell.config.config import Loaded as Configured
 from minime.shell.config.project import find_project
-from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
 
 if TYPE_CHECKING:
     from minime.shell.agent import Agent
     from minime.shell.loop import Emit
+    from minime.shell.store import Store
     from minime.shell.tools.tools import Ready
 
 UNUSED_FOR = timedelta(days=7)
@@ -33,12 +33,14 @@ UNUSED_FOR = timedelta(days=7)
 class EditorSession:
     """The hands of one session: who answers, and where it is kept (`store` None: nowhere)."""
 
-    def __init__(self, agent: "Agent", store: Store | None) -> None:
+    def __init__(self, agent: "Agent", store: "Store | None") -> None:
         self.agent = agent
         self._store = store
 
     def save(self, session: Session) -> tuple[Session | None, str]:
         """The session as it was written, or None; and a line where there is something to tell."""
+        from minime.shell.store import NotSaved, Saved
+
         if self._store is None:
             return session, ""
         match self._store.save(session, clock.stamp()):
@@ -51,15 +53,18 @@ class EditorSession:
         self,
         session: Session,
         blocks: tuple[Block, ...],
+        turn: Turn | None,
         consent: Callable[[ToolCall, "Ready"], Awaitable[str]],
         keep: Callable[[Turn], None],
         emit: "Emit",
     ) -> tuple[Turn, Outcome]:
-        """Has a prompt answered; what it links to is read first, as far as the project reaches."""
+        """Has a prompt answered, or `turn` go on where there is one; what the prompt links to is read
+        first, as far as the project reaches."""
         from minime.shell.loop import run_turn
 
-        read = {place: await self._read(block) for place, block in enumerate(blocks) if linked_file(block)}
-        turn = question(blocks, {place: text for place, text in read.items() if text is not None})
+        if turn is None:
+            read = {place: await self._read(b) for place, b in enumerate(blocks) if linked_file(b)}
+            turn = question(blocks, {place: text for place, text in read.items() if text is not None})
         hands = self.agent.hands(session, consent, keep)
         return await run_turn(session, turn, hands, emit, self.agent.tool_names, self.agent.max_steps)
 
@@ -97,7 +102,9 @@ class Projects:
 
     def open(self, wish: Open) -> tuple[EditorSession, Opening] | CannotOpen:
         """The session with its hands, made or read from disk; or why there is none."""
-        from minime.shell.agent import Agent  # an editor waits for the answer to initialize, not for this
+        # Here and below: an editor waits for the answer to initialize, and not for what only a session needs.
+        from minime.shell.agent import Agent
+        from minime.shell.store import Loaded, NotLoaded, Store
 
         cwd = Path(wish.cwd)
         for folder in (cwd, *map(Path, wish.also)):
@@ -139,6 +146,8 @@ class Projects:
 
     def list_sessions(self, wish: ListSessions) -> Listed:
         """The sessions that are asked for, newest use first, each with the folder to open it in."""
+        from minime.shell.store import Store
+
         if wish.cwd is not None:
             project = self._project(Path(wish.cwd))
             places = [(self._listed.setdefault(project, Store(project)), wish.cwd)]
@@ -158,6 +167,8 @@ class Projects:
 
     def delete(self, id: str) -> str:
         """Removes the file of a session wherever it is; empty, or why that could not be done."""
+        from minime.shell.store import Store
+
         opened = (store for store, _ in self._stores.values())
         for store in (Store(self._project(self._start)), *opened, *self._listed.values()):
             trouble = store.delete(id)

@@ -21,14 +21,14 @@ sys.exit(status)
 """
 
 
-def loaded_by(*words: str, folder: Path, env: dict[str, str] | None = None) -> set[str]:
+def loaded_by(*words: str, folder: Path, env: dict[str, str] | None = None, stdin: bytes = b"") -> set[str]:
     """The modules that are loaded when `mm` with these words is done."""
     report = folder / "modules"
     subprocess.run(
         [sys.executable, "-c", PROGRAM, str(report), *words],
         cwd=folder,
         env=environment(env),
-        stdin=subprocess.DEVNULL,
+        input=stdin,
         capture_output=True,
         check=True,
         timeout=60,
@@ -48,6 +48,17 @@ def test_a_question_needs_the_http_client_and_neither_yaml_nor_rich_nor_the_cli_
         assert len(server.requests) == 1
     assert HEAVY & loaded == {"asyncio", "httpx", "msgspec"}
     assert not {"click", "httpx._main", "minime.cli", "minime.shell.terminal"} & loaded
+
+
+def test_the_answer_to_an_editor_needs_no_http_client_no_yaml_and_nothing_of_a_session(
+    tmp_path: Path,
+) -> None:
+    hello = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}\n'
+    loaded = loaded_by("acp", folder=tmp_path, stdin=hello)
+    assert HEAVY & loaded == {"asyncio", "msgspec"}
+    needless = ("agent", "loop", "store", "model.model", "tools.tools", "terminal")
+    assert not {f"minime.shell.{name}" for name in needless} & loaded
+    assert "minime.cli" not in loaded
 
 
 def test_the_list_of_sessions_needs_no_http_client_and_no_event_loop(tmp_path: Path) -> None:
