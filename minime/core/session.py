@@ -118,6 +118,18 @@ def settle(before: Session, turn: Turn, outcome: Outcome, now: datetime) -> Sess
             return failed_line(asked, "generation", outcome, now, question_line(turn))
 
 
+def settle_retry(session: Session, beside: Session, turn: Turn, outcome: Outcome, now: datetime) -> Session:
+    """The conversation after `turn` was tried again `beside` it, where `beside` lacks the last turn: an
+    answer takes that turn's place, anything else leaves it where it stands."""
+    match outcome:
+        case Answered():
+            return settle(beside, turn, outcome, now)
+        case Cancelled():
+            return msgspec.structs.replace(session, pending=None)
+        case Failed():
+            return settle(session, turn, outcome, now)
+
+
 def new_with_archive(session: Session, stamp: Stamp, system: str) -> tuple[Session, Session]:
     """`(archive, fresh)`: the past conversation with its errors under a new id, and an empty one under
     the old id. Together they hold all that there was; the archive has to be saved first."""

@@ -183,6 +183,7 @@ class Editor:
         turn = session.answer(
             effect.session,
             effect.blocks,
+            effect.turn,
             consent,
             lambda turn: self.hear(RoundKept(id, turn)),
             lambda event: self.hear(Happened(id, event)),

@@ -2,13 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 
-from minime.core.events import Answered, Cancelled, Failed, Outcome
+from minime.core.events import Failed, Outcome
 from minime.core.listing import Found, NotFound, pick
 from minime.core.session import (
     failed_line,
     is_empty,
     new_session,
     settle,
+    settle_retry,
     to_retry,
     with_pending,
     with_system,
@@ -59,13 +60,10 @@ class Conversation:
         ended, outcome = await run_turn(
             beside, turn, hands, emit, self.agent.tool_names, self.agent.max_steps
         )
-        match outcome:
-            case Answered() if beside is not before:
-                self.session = settle(beside, ended, outcome, clock.now())
-            case Cancelled() if beside is not before:
-                self.session = before
-            case _:
-                self.session = settle(self.session, ended, outcome, clock.now())
+        if beside is before:
+            self.session = settle(self.session, ended, outcome, clock.now())
+        else:
+            self.session = settle_retry(self.session, beside, ended, outcome, clock.now())
         if self.session != before or not is_empty(self.session):
             self._save()
         return ended, outcome

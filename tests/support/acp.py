@@ -314,8 +314,8 @@ class Conversation:
                 else:
                     self.disk[session.id] = session
                     yield SaveDone(id, session.id, session)
-            case StartTurn(id=id, blocks=blocks):
-                self.turns[id] = effect, question(blocks, {})
+            case StartTurn(id=id, blocks=blocks, turn=turn):
+                self.turns[id] = effect, turn or question(blocks, {})
             case ListSessions(cwd=cwd):
                 kept = [s for s in self.disk.values() if isinstance(s, Session) and not is_empty(s)]
                 kept.sort(key=lambda s: (s.updated, s.id), reverse=True)

@@ -4,6 +4,7 @@ from typing import Literal
 
 from minime.core.acp.state import Block, Value
 from minime.core.acp.wire import Id
+from minime.core.turn import Turn
 from minime.core.values import Session
 
 
@@ -56,11 +57,12 @@ class Save(Value, frozen=True):
 
 
 class StartTurn(Value, frozen=True):
-    """Have the prompt answered."""
+    """Have the prompt answered behind what stands in `session`; or `turn` go on, where there is one."""
 
     id: str
     session: Session
     blocks: tuple[Block, ...]
+    turn: Turn | None = None
 
 
 class StopTurn(Value, frozen=True):

@@ -24,7 +24,7 @@ from minime.core.acp.wire import (
 )
 from minime.core.events import Answered, Cancelled, Failed, Outcome
 from minime.core.screen import pending_text
-from minime.core.session import is_empty, settle, with_pending
+from minime.core.session import is_empty, settle, settle_retry, with_pending
 from minime.core.text import clip
 from minime.core.turn import Turn, rounds, stopped_text, turn_stopped
 from minime.core.values import Stamp
@@ -80,7 +80,10 @@ def turn_ended(state: State, ended: TurnEnded, stamp: Stamp) -> Step:
         return state, ()
     outcome = Cancelled() if live.stopping and isinstance(ended.outcome, Failed) else ended.outcome
     effects = unfinished(id, live)
-    session = settle(live.session, ended.turn, outcome, stamp.now)
+    if live.beside is None:
+        session = settle(live.session, ended.turn, outcome, stamp.now)
+    else:
+        session = settle_retry(live.session, live.beside, ended.turn, outcome, stamp.now)
     if isinstance(outcome, Answered) and (why := turn_stopped(ended.turn)):
         live, told = tell(state, id, live, stopped_text(why, rounds(ended.turn)))
         effects += told
@@ -88,7 +91,7 @@ def turn_ended(state: State, ended: TurnEnded, stamp: Stamp) -> Step:
         live, told = tell_later(state, id, live, pending_text(session.pending))
         effects += told
     answer = _answer(live, ended.turn, outcome, ended.kind)
-    live = msgspec.structs.replace(live, answer=answer, asked=(), calls={})
+    live = msgspec.structs.replace(live, answer=answer, asked=(), calls={}, beside=None)
     if session != live.session and not is_empty(session):
         live, saves = put(id, live, session)
         effects += saves

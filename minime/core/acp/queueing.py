@@ -8,8 +8,9 @@ from minime.core.acp.slash import run_slash
 from minime.core.acp.state import Live, Prompt, State, acp_commands, with_live, without_live
 from minime.core.acp.telling import pause, say
 from minime.core.acp.wire import write_response
-from minime.core.commands import COMMANDS, Question, Unknown, parse_command
+from minime.core.commands import COMMANDS, Question, Slash, Unknown, parse_command
 from minime.core.listing import is_id
+from minime.core.session import to_retry
 from minime.core.values import Stamp
 
 
@@ -74,6 +75,10 @@ def _begun(state: State, id: str, live: Live, stamp: Stamp) -> Step:
     command = parse_command(_first_text(prompt))
     if isinstance(command, Unknown):  # the nearest one that is to be had here
         command = parse_command(_first_text(prompt), acp_commands(COMMANDS))
+    if command == Slash("retry", "") and (found := to_retry(live.session, stamp.now)) is not None:
+        beside, turn = found
+        live = msgspec.structs.replace(live, beside=None if beside is live.session else beside)
+        return with_live(state, id, live), (*effects, StartTurn(id, beside, prompt.blocks, turn))
     if not isinstance(command, Question):
         live = msgspec.structs.replace(live, command=True)
         state, more = run_slash(with_live(state, id, live), id, prompt, command, stamp)

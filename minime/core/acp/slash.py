@@ -11,8 +11,16 @@ from minime.core.acp.updates import ModeShown, OptionsShown
 from minime.core.acp.wire import write_response
 from minime.core.commands import COMMANDS, Command, Slash, Unknown, help_text
 from minime.core.listing import Row, row_text
-from minime.core.screen import context_text, errors_pieces, plain, tools_text
-from minime.core.session import is_empty, new_with_archive, with_title
+from minime.core.screen import context_text, errors_pieces, plain, tools_text, undone_text
+from minime.core.session import (
+    changed_files,
+    fork,
+    is_empty,
+    last_exchange,
+    new_with_archive,
+    undo,
+    with_title,
+)
 from minime.core.tools.consent import always_text
 from minime.core.tools.permissions import MODES
 from minime.core.values import Session, Stamp, first_line
@@ -57,6 +65,12 @@ def _done(id: str, live: Live, command: Command, stamp: Stamp) -> tuple[Live, Ef
     match command:
         case Slash(name="new"):
             return _new(id, live, stamp)
+        case Slash(name="undo"):
+            return _undo(id, live, stamp)
+        case Slash(name="fork"):
+            return _fork(id, live, stamp)
+        case Slash(name="retry"):
+            return _answered(id, live, "nothing to try again yet")
         case Slash(name="title", argument=title) if title:
             return _title(id, live, first_line(title))
         case Slash(name="mode", argument=wanted) if wanted:
@@ -83,6 +97,27 @@ def _new(id: str, live: Live, stamp: Stamp) -> tuple[Live, Effects]:
     past = live.session
     live, saves = put(id, live, archive)
     return msgspec.structs.replace(live, session=past, renewal=renewal), saves
+
+
+def _undo(id: str, live: Live, stamp: Stamp) -> tuple[Live, Effects]:
+    shorter = undo(live.session, stamp.now)
+    if shorter is live.session:
+        return _answered(id, live, "nothing to take back")
+    gone = last_exchange(live.session)
+    live, saves = put(id, live, shorter)
+    live, said = _answered(id, live, undone_text(gone, changed_files(gone)))
+    return live, (*saves, *said)
+
+
+def _fork(id: str, live: Live, stamp: Stamp) -> tuple[Live, Effects]:
+    """The copy goes under a new id; the conversation in hand keeps the editor's."""
+    if is_empty(live.session) or not live.keeps:
+        return _answered(id, live, "this conversation is empty" if live.keeps else "nothing is kept here")
+    past, copy = live.session, fork(live.session, stamp)
+    live, saves = put(id, live, copy)
+    live = msgspec.structs.replace(live, session=past)
+    live, said = _answered(id, live, f"A copy is kept as {copy.id}; this conversation goes on as it is.")
+    return live, (*saves, *said)
 
 
 def _title(id: str, live: Live, title: str) -> tuple[Live, Effects]:

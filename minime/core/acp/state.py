@@ -109,6 +109,7 @@ class Live(Value, frozen=True):
     calls: dict[str, Call] = {}
     untold: tuple[str, ...] = ()
     renewal: Renewal | None = None
+    beside: Session | None = None
 
 
 class State(Value, frozen=True):
@@ -129,6 +130,9 @@ ACP_COMMANDS: tuple[str, ...] = (
     "help",
     "new",
     "sessions",
+    "retry",
+    "undo",
+    "fork",
     "title",
     "errors",
     "context",

@@ -145,6 +145,26 @@ def _new_with_archive() -> Conversation:
     return talk
 
 
+def _again() -> Conversation:
+    """A turn that broke off goes on; the last question again, once in vain; a turn taken back; a copy."""
+    talk = Conversation()
+    talk.disk[ID] = settle(talked(hello_turn()), Turn(tool_turn().messages[:3]), UNREACHABLE, LATER)
+    talk.ask("session/load", sessionId=ID, cwd="/w", mcpServers=[])
+    talk.mark()
+    talk.prompt("/retry")
+    talk.answer("It prints hi.")
+    talk.prompt("/retry")
+    talk.end(UNREACHABLE)
+    talk.prompt("/retry")
+    talk.answer("It prints hi, I say.")
+    talk.prompt("/fork")
+    talk.prompt("/undo")
+    talk.prompt("/undo")
+    talk.prompt("/undo")
+    talk.prompt("/retry")
+    return talk
+
+
 def _archive_not_saved() -> Conversation:
     talk = Conversation()
     talk.disk[ID] = talked(hello_turn())
@@ -357,6 +377,7 @@ CASES: dict[str, Callable[[], Conversation]] = {
     "load-refused": _load_damaged,
     "new-with-archive": _new_with_archive,
     "archive-not-saved": _archive_not_saved,
+    "retry-undo-fork": _again,
     "cancel": _cancel,
     "failed": _failed,
     "queued": _queued,
