@@ -132,7 +132,8 @@ def _live(wish: Open, outcome: Opening, tag: str, before: Live | None) -> Live:
     )
     if before is None:
         return live
-    session = with_system(before.session, outcome.system) if before.unsaved else live.session
+    newer = before.unsaved or before.session.updated > outcome.session.updated
+    session = with_system(before.session, outcome.system) if newer else live.session
     return msgspec.structs.replace(
         live,
         session=session,

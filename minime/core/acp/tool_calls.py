@@ -137,7 +137,7 @@ def raw_input(call: ToolCall) -> Any:
         return short
     try:
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return text
 
 

@@ -164,7 +164,7 @@ def _storable(value: Any) -> Any:
             return without_surrogates(value)
         case float() if not isfinite(value):
             return None
-        case list():
+        case list() | tuple():
             return [_storable(item) for item in value]
         case dict():
             return {without_surrogates(key): _storable(item) for key, item in value.items()}
