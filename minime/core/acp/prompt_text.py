@@ -2,20 +2,20 @@
 
 import re
 from posixpath import basename
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from minime.core.acp.state import Block
 from minime.core.tools.toolbox import ReadFile
 from minime.core.turn import Turn, start
 
-_LINES = re.compile(r"L?(\d+)(?:[-:,]L?(\d+))?")
+_LINES = re.compile(r"L?(\d{1,9})(?:[-:,]L?(\d{1,9}))?")
 
 
 def linked_file(block: Block) -> ReadFile | None:
     """The file that a link names, with its lines (`#L10-20`); None for a block that is no link to a file."""
     if block.type != "resource_link":
         return None
-    parts = urlsplit(block.uri)
+    parts = _address(block)
     if parts.scheme not in {"file", ""} or not parts.path:
         return None
     lines = _LINES.fullmatch(parts.fragment)
@@ -51,7 +51,7 @@ def _typed(block: Block) -> str:
         case "text":
             return block.text
         case "resource_link" | "resource":
-            return f"@{block.name or basename(unquote(urlsplit(block.uri).path)) or block.uri}"
+            return f"@{block.name or basename(unquote(_address(block).path)) or block.uri}"
         case _:
             return f"[{block.type}]"
 
@@ -74,3 +74,11 @@ def _given(block: Block, text: str | None) -> str:
 
 def _file(uri: str, text: str) -> str:
     return f"{uri}:\n```\n{text.rstrip()}\n```"
+
+
+def _address(block: Block) -> SplitResult:
+    """The parts of the block's address; all empty where it is none."""
+    try:
+        return urlsplit(block.uri)
+    except ValueError:
+        return urlsplit("")

@@ -83,7 +83,9 @@ def turn_ended(state: State, ended: TurnEnded, stamp: Stamp) -> Step:
     if live.beside is None:
         session = settle(live.session, ended.turn, outcome, stamp.now)
     else:
-        session = settle_retry(live.session, live.beside, ended.turn, outcome, stamp.now)
+        now = live.session  # its file may have gone elsewhere meanwhile
+        beside = msgspec.structs.replace(live.beside, id=now.id, title=now.title)
+        session = settle_retry(now, beside, ended.turn, outcome, stamp.now)
     if isinstance(outcome, Answered) and (why := turn_stopped(ended.turn)):
         live, told = tell(state, id, live, stopped_text(why, rounds(ended.turn)))
         effects += told

@@ -39,8 +39,10 @@ from minime.core.acp.state import State
 from minime.core.events import (
     Answered,
     Cancelled,
+    Event,
     Failed,
     Notice,
+    Outcome,
     TextDelta,
     ThoughtDelta,
     ToolFinished,
@@ -69,8 +71,21 @@ WORDS = (
     "/mode auto",
     "/nothing",
     "/etc/hosts",
+    "/fork",
     "/permissions clear",
     " ",
+)
+
+OUTCOMES: tuple[Outcome, ...] = (
+    Answered(),
+    Failed("no answer", "", "watchdog"),
+    Failed("wrong key", "401", "key"),
+)
+EVENTS: tuple[Event, ...] = (
+    TextDelta("a\u2028b"),
+    ThoughtDelta("hm"),
+    Notice("a line"),
+    UsageSeen(Usage(1, 2, 3)),
 )
 
 
@@ -175,9 +190,7 @@ class World:
         call = tool_call(f"call_{len(turn.messages)}", "run_command", '{"command": "make"}')
         kind = self.draw(st.integers(0, 7))
         if id in self.stopped or kind == 0:
-            outcome = Cancelled() if id in self.stopped else self.draw(st.sampled_from((
-                Answered(), Failed("no answer", "", "watchdog"), Failed("wrong key", "401", "key"),
-            )))  # fmt: skip
+            outcome = Cancelled() if id in self.stopped else self.draw(st.sampled_from(OUTCOMES))
             del self.turns[id]
             self.stopped.discard(id)
             if isinstance(outcome, Answered):
@@ -188,10 +201,7 @@ class World:
                 )
             self.hear(TurnEnded(id, turn, outcome, getattr(outcome, "kind", "")))
         elif kind <= 3:
-            event = self.draw(st.sampled_from((
-                TextDelta("a\u2028b"), ThoughtDelta("hm"), Notice("a line"), UsageSeen(Usage(1, 2, 3)),
-            )))  # fmt: skip
-            self.hear(Happened(id, event))
+            self.hear(Happened(id, self.draw(st.sampled_from(EVENTS))))
         elif kind <= 5:
             self.hear(Happened(id, ToolStarted(call, "run make")))
             self.hear(ConsentNeeded(id, call, RunCommand("make"), ""))
@@ -222,12 +232,12 @@ class World:
             id = self.draw(st.sampled_from(self.permissions))
             self.say(json.dumps({"jsonrpc": "2.0", "id": id, "result": {"outcome": outcome}}).encode())
         elif kind == 7:
-            params = {
+            told = {
                 "sessionId": self.draw(st.sampled_from(ids)),
                 "requestId": self.draw(st.integers(1, 30)),
             }
             method = self.draw(st.sampled_from(("session/cancel", "$/cancel_request", "_other")))
-            self.say(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
+            self.say(json.dumps({"jsonrpc": "2.0", "method": method, "params": told}).encode())
         else:
             method = self.draw(st.sampled_from((*METHODS, "session/new", *["session/prompt"] * 6)))
             params: dict[str, Any] = {
