@@ -31,6 +31,14 @@ def editor(project: Path) -> Any:
         yield one
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One mm for all that an mm has to survive."""
+    folder = tmp_path_factory.mktemp("lasting")
+    with Editor(cwd=folder, env=NO_SERVER | {"HOME": str(folder)}) as one:
+        yield one
+
+
 def lives(editor: Editor) -> None:
     """mm answers still."""
     assert editor.initialize()["protocolVersion"] == 1
@@ -47,8 +55,8 @@ def test_a_fresh_home_and_a_dumb_terminal_get_the_answer_to_initialize_first(pro
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 65535])
-def test_the_version_is_1_whatever_is_asked(editor: Editor, version: int) -> None:
-    assert editor.call("initialize", protocolVersion=version)["protocolVersion"] == 1
+def test_the_version_is_1_whatever_is_asked(lasting: Editor, version: int) -> None:
+    assert lasting.call("initialize", protocolVersion=version)["protocolVersion"] == 1
 
 
 @pytest.mark.parametrize(
@@ -65,10 +73,11 @@ def test_the_version_is_1_whatever_is_asked(editor: Editor, version: int) -> Non
         pytest.param(b"[" * 100_000, -32700, id="deep"),
     ],
 )
-def test_a_line_that_is_none_is_answered_and_mm_lives(editor: Editor, line: bytes, code: int) -> None:
-    editor.write(line + b"\n")
-    assert editor.error(None)["code"] == code  # type: ignore[arg-type]
-    lives(editor)
+def test_a_line_that_is_none_is_answered_and_mm_lives(lasting: Editor, line: bytes, code: int) -> None:
+    lasting.heard.clear()
+    lasting.write(line + b"\n")
+    assert lasting.error(None)["code"] == code
+    lives(lasting)
 
 
 def test_lines_come_in_every_shape_that_a_pipe_gives_them(editor: Editor) -> None:  # 42, 44, 48

@@ -178,7 +178,7 @@ class Editor:
         result: Message = answer["result"]
         return result
 
-    def error(self, request: int, within: float = 10.0) -> Message:
+    def error(self, request: int | None, within: float = 10.0) -> Message:
         """The error that answers a request of ours."""
         answer = self.response(request, within)
         assert "result" not in answer, answer
