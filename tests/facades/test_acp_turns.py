@@ -2,6 +2,8 @@
 
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,28 @@ def project(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "main.py").write_text("print('hi')\n")
     return folder
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
+    """One mm for many projects, as an editor has it."""
+    folder = tmp_path_factory.mktemp("one")
+    with Editor(cwd=folder, env={"HOME": str(folder)}) as editor:
+        yield editor
+
+
+@pytest.fixture
+def visit(one: Editor) -> Any:
+    """The one mm, in a project whose model answers from a script."""
+
+    @contextmanager
+    def visit(project: Path, server: ScriptedServer, permit: str | None = "allow") -> Iterator[Editor]:
+        (project / "agent.yaml").write_text(f"baseUrl: {server.url}\nmodel: tiny\n")
+        one.heard.clear()
+        one.permit = permit
+        yield one
+
+    return visit
 
 
 def test_a_turn_shows_all_in_order_before_its_answer_and_nothing_behind_it(
@@ -59,8 +83,8 @@ def test_a_turn_shows_all_in_order_before_its_answer_and_nothing_behind_it(
         assert info["updatedAt"].endswith("Z")
 
 
-def test_prompt_and_cancel_in_one_write_is_cancelled_at_once(project: Path) -> None:  # 30
-    with ScriptedServer([says("Here.")]) as server, Editor(cwd=project, env=at(server)) as editor:
+def test_prompt_and_cancel_in_one_write_is_cancelled_at_once(visit: Any, project: Path) -> None:  # 30
+    with ScriptedServer([says("Here.")]) as server, visit(project, server) as editor:
         id = editor.new(project)
         prompt = editor.message("session/prompt", sessionId=id, prompt=[{"type": "text", "text": "x"}])
         cancel = {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": id, "_meta": {}}}
@@ -70,9 +94,11 @@ def test_prompt_and_cancel_in_one_write_is_cancelled_at_once(project: Path) -> N
     assert [m["content"] for m in only_session(project)["messages"][1:]] == ["And now?", "Here."]
 
 
-def test_a_cancelled_answer_is_kept_and_the_next_prompt_goes_on(project: Path) -> None:  # 29, 31-33, A05-A07
+def test_a_cancelled_answer_is_kept_and_the_next_prompt_goes_on(
+    visit: Any, project: Path
+) -> None:  # 29, 31-33, A05-A07
     script = [NEVER, says("Yes."), says("Again.")]
-    with ScriptedServer(script) as server, Editor(cwd=project, env=at(server)) as editor:
+    with ScriptedServer(script) as server, visit(project, server) as editor:
         id = editor.new(project)
         editor.cancel(id)  # idle: nothing
         asked = editor.ask(id, "Talk.")
@@ -88,8 +114,8 @@ def test_a_cancelled_answer_is_kept_and_the_next_prompt_goes_on(project: Path) -
         ]  # fmt: skip
 
 
-def test_cancel_ends_a_command_and_all_that_it_started(project: Path) -> None:  # 28, 35
-    with ScriptedServer([SLEEP, says("Well.")]) as server, Editor(cwd=project, env=at(server)) as editor:
+def test_cancel_ends_a_command_and_all_that_it_started(visit: Any, project: Path) -> None:  # 28, 35
+    with ScriptedServer([SLEEP, says("Well.")]) as server, visit(project, server) as editor:
         id = editor.new(project)
         asked = editor.ask(id, "Sleep.")
         pid = running(editor, project)
@@ -105,10 +131,10 @@ def test_cancel_ends_a_command_and_all_that_it_started(project: Path) -> None:  
 
 
 @pytest.mark.parametrize("way", ["never answered-34", "cancelled-56"])
-def test_an_open_question_of_consent_does_not_outlive_the_prompt(project: Path, way: str) -> None:
+def test_an_open_question_of_consent_does_not_outlive_the_prompt(visit: Any, project: Path, way: str) -> None:
     with (
         ScriptedServer([WRITE, says("Well.")]) as server,
-        Editor(cwd=project, env=at(server), permit=None) as editor,
+        visit(project, server, None) as editor,
     ):
         id = editor.new(project)
         asked = editor.ask(id, "Write.")
@@ -125,10 +151,10 @@ def test_an_open_question_of_consent_does_not_outlive_the_prompt(project: Path, 
     assert not (project / "a.txt").exists()
 
 
-def test_a_refusal_is_a_failed_tool_and_the_turn_goes_on(project: Path) -> None:  # 27
+def test_a_refusal_is_a_failed_tool_and_the_turn_goes_on(visit: Any, project: Path) -> None:  # 27
     with (
         ScriptedServer([WRITE, says("Then not.")]) as server,
-        Editor(cwd=project, env=at(server), permit="reject") as editor,
+        visit(project, server, "reject") as editor,
     ):
         id = editor.new(project)
         assert editor.prompt(id, "Write.") == "end_turn"
@@ -137,7 +163,7 @@ def test_a_refusal_is_a_failed_tool_and_the_turn_goes_on(project: Path) -> None:
     assert not (project / "a.txt").exists()
 
 
-def test_what_is_always_allowed_is_not_asked_again(project: Path) -> None:  # 55
+def test_what_is_always_allowed_is_not_asked_again(visit: Any, project: Path) -> None:  # 55
     script = [
         calls(("run_command", {"command": "git status"})),
         calls(("run_command", {"command": "git status -s"}), first_id=2),
@@ -145,18 +171,18 @@ def test_what_is_always_allowed_is_not_asked_again(project: Path) -> None:  # 55
     ]
     with (
         ScriptedServer(script) as server,
-        Editor(cwd=project, env=at(server), permit="allow-always") as editor,
+        visit(project, server, "allow-always") as editor,
     ):
         assert editor.prompt(editor.new(project), "Look.") == "end_turn"
         asked = [m for m in editor.messages if m.get("method") == "session/request_permission"]
         assert len(asked) == 1
 
 
-def test_a_mode_set_during_a_turn_holds_from_the_next_call_on(project: Path) -> None:  # 38
+def test_a_mode_set_during_a_turn_holds_from_the_next_call_on(visit: Any, project: Path) -> None:  # 38
     later = calls(("write_file", {"path": "b.txt", "content": "b"}), first_id=2)
     with (
         ScriptedServer([WRITE, later, says("Done.")]) as server,
-        Editor(cwd=project, env=at(server), permit=None) as editor,
+        visit(project, server, None) as editor,
     ):
         id = editor.new(project)
         asked = editor.ask(id, "Write both.")
@@ -168,10 +194,10 @@ def test_a_mode_set_during_a_turn_holds_from_the_next_call_on(project: Path) -> 
     assert (project / "b.txt").read_text() == "b"
 
 
-def test_prompts_to_a_busy_session_wait_their_turn(project: Path) -> None:  # 36
+def test_prompts_to_a_busy_session_wait_their_turn(visit: Any, project: Path) -> None:  # 36
     slow = Stream((0.4, *says("One.").chunks))
     with ScriptedServer([slow, says("Two."), says("Three.")]) as server:
-        with Editor(cwd=project, env=at(server)) as editor:
+        with visit(project, server) as editor:
             id = editor.new(project)
             asked = [editor.ask(id, word) for word in ("one", "two", "three")]
             assert [editor.result(one)["stopReason"] for one in asked] == ["end_turn"] * 3
@@ -180,8 +206,8 @@ def test_prompts_to_a_busy_session_wait_their_turn(project: Path) -> None:  # 36
         assert [r.json["messages"][-1]["content"] for r in server.requests] == ["one", "two", "three"]
 
 
-def test_cancel_ends_the_prompts_that_wait_too(project: Path) -> None:  # 36
-    with ScriptedServer([NEVER]) as server, Editor(cwd=project, env=at(server)) as editor:
+def test_cancel_ends_the_prompts_that_wait_too(visit: Any, project: Path) -> None:  # 36
+    with ScriptedServer([NEVER]) as server, visit(project, server) as editor:
         id = editor.new(project)
         asked = [editor.ask(id, word) for word in ("one", "two")]
         editor.shown(id, "agent_message_chunk")
@@ -189,10 +215,10 @@ def test_cancel_ends_the_prompts_that_wait_too(project: Path) -> None:  # 36
         assert [editor.result(one, 1.0)["stopReason"] for one in asked] == ["cancelled"] * 2
 
 
-def test_a_question_of_consent_in_one_session_holds_up_no_other(project: Path) -> None:  # 37
+def test_a_question_of_consent_in_one_session_holds_up_no_other(visit: Any, project: Path) -> None:  # 37
     with (
         ScriptedServer([WRITE, says("Two."), says("One.")]) as server,
-        Editor(cwd=project, env=at(server), permit=None) as editor,
+        visit(project, server, None) as editor,
     ):
         first, second = editor.new(project), editor.new(project)
         waiting = editor.ask(first, "Write.")
@@ -212,8 +238,8 @@ FAILURES: dict[str, tuple[Any, int]] = {
 }
 
 
-def test_a_failed_turn_is_an_error_and_on_record(project: Path) -> None:
-    with ScriptedServer() as server, Editor(cwd=project, env=at(server)) as editor:
+def test_a_failed_turn_is_an_error_and_on_record(visit: Any, project: Path) -> None:
+    with ScriptedServer() as server, visit(project, server) as editor:
         for what, (answer, code) in FAILURES.items():
             server.add(answer, says("Better."))
             id = editor.new(project)
@@ -232,7 +258,9 @@ def test_a_failed_turn_is_an_error_and_on_record(project: Path) -> None:
         assert f"127.0.0.1:{server.port}" in error["message"]
 
 
-def test_whatever_is_linked_or_embedded_reaches_the_model_as_something(project: Path) -> None:  # 50, 51
+def test_whatever_is_linked_or_embedded_reaches_the_model_as_something(
+    visit: Any, project: Path
+) -> None:  # 50, 51
     (project / "a file.txt").write_text("\n".join(f"line {number}" for number in range(1, 31)))
     (project / "folder").mkdir()
     (project / "folder" / "inner.txt").write_text("x")
@@ -247,7 +275,7 @@ def test_whatever_is_linked_or_embedded_reaches_the_model_as_something(project: 
         {"type": "resource", "resource": {"uri": "file:///b.bin", "blob": "AAAA"}},
         {"type": "image", "data": "AAAA", "mimeType": "image/png"},
     ]
-    with ScriptedServer([says("I see.")]) as server, Editor(cwd=project, env=at(server)) as editor:
+    with ScriptedServer([says("I see.")]) as server, visit(project, server) as editor:
         id = editor.new(project)
         assert editor.prompt(id, *blocks) == "end_turn"
         [message] = [m for m in server.requests[0].json["messages"] if m["role"] == "user"]
@@ -259,7 +287,9 @@ def test_whatever_is_linked_or_embedded_reaches_the_model_as_something(project: 
     assert "line 13" not in read
 
 
-def test_additional_directories_are_within_reach_and_others_are_not(project: Path, tmp_path: Path) -> None:
+def test_additional_directories_are_within_reach_and_others_are_not(
+    visit: Any, project: Path, tmp_path: Path
+) -> None:
     also, other = tmp_path / "also", tmp_path / "other"
     for folder in (also, other):
         folder.mkdir()
@@ -271,7 +301,7 @@ def test_additional_directories_are_within_reach_and_others_are_not(project: Pat
         ),
         says("Read."),
     ]
-    with ScriptedServer(script) as server, Editor(cwd=project, env=at(server)) as editor:
+    with ScriptedServer(script) as server, visit(project, server) as editor:
         id = editor.new(project, additionalDirectories=[str(also)])
         assert editor.prompt(id, "Read both.") == "end_turn"
         first, second = (m for m in server.requests[-1].json["messages"] if m["role"] == "tool")
@@ -279,8 +309,10 @@ def test_additional_directories_are_within_reach_and_others_are_not(project: Pat
     assert "words of other" not in second["content"]
 
 
-def test_slash_commands_are_advertised_and_answered_without_the_model(project: Path) -> None:  # 60
-    with ScriptedServer() as server, Editor(cwd=project, env=at(server)) as editor:
+def test_slash_commands_are_advertised_and_answered_without_the_model(
+    visit: Any, project: Path
+) -> None:  # 60
+    with ScriptedServer() as server, visit(project, server) as editor:
         id = editor.new(project)
         offered = editor.shown(id, "available_commands_update")["availableCommands"]
         for command in offered:
@@ -291,8 +323,8 @@ def test_slash_commands_are_advertised_and_answered_without_the_model(project: P
         assert not server.requests
 
 
-def test_a_silent_server_is_cancelled_within_a_second(project: Path) -> None:
-    with ScriptedServer([Silence(30)]) as server, Editor(cwd=project, env=at(server)) as editor:
+def test_a_silent_server_is_cancelled_within_a_second(visit: Any, project: Path) -> None:
+    with ScriptedServer([Silence(30)]) as server, visit(project, server) as editor:
         id = editor.new(project)
         asked = editor.ask(id, "Say.")
         deadline = time.monotonic() + 10
