@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,19 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
+    """One mm for many projects, as an editor has it."""
+    folder = tmp_path_factory.mktemp("one")
+    with Editor(cwd=folder, env=NO_SERVER | {"HOME": str(folder)}) as editor:
+        yield editor
+
+
 @pytest.fixture
-def editor(project: Path) -> Any:
-    with Editor(cwd=project, env=NO_SERVER) as one:
-        yield one
+def editor(one: Editor) -> Editor:
+    """The one mm, with nothing heard yet."""
+    one.heard.clear()
+    return one
 
 
 def keep(project: Path, *sessions: Session | bytes, id: str = ID) -> None:
