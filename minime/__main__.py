@@ -1,10 +1,13 @@
 """The door of `mm` and `python -m minime`: what can be answered at once is, before heavy imports."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TextIO
 
+OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 VERBS = frozenset({"acp", "config", "init", "schema", "sessions", "setup", "trust"})
 """The words that `mm` does not take for a question when they come first."""
 
@@ -25,10 +28,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = 130
     except BrokenPipeError:
         status = 0
-        _give_up_stdout()
+        _give_up(sys.stdout)
     except OSError as error:
         status = 1
-        _warn(f"mm: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
+        if error.errno in OUTPUT_LOST and error.filename is None:
+            _give_up(sys.stdout)
+            _warn(f"mm: cannot write the output: {error.strerror}")
+        else:
+            _warn(f"mm: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
     except Exception as error:
         status = 1
         _warn(f"mm itself failed: {type(error).__name__}: {error}")
@@ -46,6 +53,13 @@ def _do(words: list[str]) -> int:
         from minime.shell.acp import serve
 
         return serve(os.environ)
+    if words == ["help"]:
+        words = ["--help"]
+    if len(words) == 1 and (meant := _nearest_verb(words[0])):
+        _warn(
+            f"mm: {words[0]!r} is no verb: did you mean mm {meant}? (mm -- {words[0]} asks it as a question)"
+        )
+        return 2
     if words[:1] and (words[0] in VERBS or any(word.startswith("-") for word in words)):
         from minime.cli import run
 
@@ -54,6 +68,18 @@ def _do(words: list[str]) -> int:
     from minime.shell.opening import Wishes, talk
 
     return talk(words, Wishes(current_folder()))
+
+
+def _nearest_verb(word: str) -> str:
+    """The verb that a single word is a slip of the fingers from; empty when it is one, or like none."""
+    alike = [
+        verb for verb in VERBS if verb[0] == word[:1] and abs(len(verb) - len(word)) < 2 and len(word) > 3
+    ]
+    if not alike or word in VERBS:  # cheaper than loading what follows
+        return ""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, alike, 1, 0.8)), "")
 
 
 def _open_closed_streams() -> None:
@@ -69,26 +95,30 @@ def _warn(text: str) -> None:
         sys.stdout.flush()
     with suppress(OSError):
         sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
 
 
 def _is_written() -> bool:
-    """Whether all of the output has been taken by whoever reads it, or he has left."""
+    """Whether all of the output has been taken by whoever reads it, or he has left. What stderr does not
+    take is no loss."""
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _give_up(sys.stderr)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _give_up_stdout()
+        _give_up(sys.stdout)
     except (OSError, ValueError) as error:
-        _give_up_stdout()
+        _give_up(sys.stdout)
         _warn(f"mm: cannot write the output: {getattr(error, 'strerror', None) or error}")
         return False
     return True
 
 
-def _give_up_stdout() -> None:
+def _give_up(stream: TextIO) -> None:
     """What is still to be written goes nowhere, without a word at the end of the process."""
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def pick(ids: tuple[str, ...], wanted: str, current: str = "") -> Found | NotFou
         if 1 <= number <= len(ids):
             return Found(ids[number - 1])
         return NotFound(f"no session number {number}: there {'is' if len(ids) == 1 else 'are'} {len(ids)}")
-    if not re.fullmatch(r"[0-9a-f-]{1,24}", wanted) or len(wanted) < SHORTEST_PIECE:
+    if not re.fullmatch(r"[0-9A-Za-z-]{1,24}", wanted) or len(wanted) < SHORTEST_PIECE:
         shown = wanted if len(wanted) <= 40 else wanted[:39] + "…"
         return NotFound(
             f"invalid session id {shown!r}: give its number in the list, `last`, or at least "

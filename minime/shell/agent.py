@@ -1,5 +1,6 @@
 """Who answers and who acts: the server, the model on it, the tools of the project, joined into hands."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +30,11 @@ SMOLLM2_NAME = SMOLLM2.file.split(".")[0]
 NO_MODEL = (
     "no model to ask: no local server answers and none is set; start one (ollama serve), set baseUrl in "
     "agent.yaml, or fetch a small model with: mm setup"
+)
+SURVEY_SECONDS = 1.0
+NO_SERVER = (
+    "the model {model} was asked for, but no local server answers; start one (ollama serve), or set baseUrl "
+    "in agent.yaml or MM_BASE_URL"
 )
 
 
@@ -68,6 +74,7 @@ class Agent:
         self._environ = environ
         self._connection: Connection | None = None
         self._retired: list[Connection] = []
+        self._where: Server | None = None
         self._name = settings.model
         self.offer_weights: Callable[[], bool] = lambda: False
         """Asks the person whether to fetch the small model, and does; set where there is one to ask."""
@@ -116,20 +123,14 @@ class Agent:
 
     async def describe(self) -> str:
         """Who will answer, for a person at the start of a visit; asks servers, starts none."""
-        name = self._name or "the server's model"
+        name, _, _ = await self.survey()
         if self._is_file():
-            return f"{Path(name).stem}, embedded"
+            return f"{name}, embedded"
         if self.settings.base_url is not None:
-            return f"{name} at {self.settings.base_url}"
-        from minime.shell.model.servers import find_server
-
-        found = await find_server()
-        if found is None:
-            from minime.shell.model.embedded import find_weights, has_engine
-
-            there = has_engine() and find_weights(self._environ) is not None
-            return f"{SMOLLM2_NAME}, embedded" if there else "no model server found"
-        return f"{choose_model(self._name, found.models) or name} on {server_name(found.server.kind)}"
+            return f"{name or 'no model yet'} at {self.settings.base_url}"
+        if self._where is not None:
+            return f"{name} on {server_name(self._where.kind)}"
+        return f"{name}, embedded" if name == SMOLLM2_NAME else "no model server found"
 
     async def survey(self) -> tuple[str, tuple[str, ...], int]:
         """Which model will answer (empty: none), those on its server, and its context window (0: unknown);
@@ -138,23 +139,27 @@ class Agent:
         if self._is_file():
             return Path(self._name or "").stem, (), window or CONTEXT_WINDOW
         if self.settings.base_url is not None:
-            model = self._model(server_at(self.settings.base_url))
-            try:
-                models = await model.models()
-            except ModelFailed:
-                models = ()
-            finally:
-                await model.close()
+            models = await self._models(server_at(self.settings.base_url))
             return self._name or choose_model(None, models) or "", models, window
         from minime.shell.model.servers import find_server
 
         found = await find_server()
+        self._where = found.server if found else None
         if found is not None:
             return self._name or choose_model(None, found.models) or "", found.models, window
         from minime.shell.model.embedded import find_weights, has_engine
 
-        there = has_engine() and find_weights(self._environ) is not None
+        there = self._name is None and has_engine() and find_weights(self._environ) is not None
         return (SMOLLM2_NAME, (), CONTEXT_WINDOW) if there else ("", (), window)
+
+    async def _models(self, server: Server) -> tuple[str, ...]:
+        model = self._model(server)
+        try:
+            return await asyncio.wait_for(model.models(), SURVEY_SECONDS)
+        except (ModelFailed, TimeoutError):
+            return ()
+        finally:
+            await model.close()
 
     def use_model(self, name: str) -> None:
         """Has the model `name` answer from the next request on; a request under way goes on as it is."""
@@ -190,6 +195,8 @@ class Agent:
         found = await find_server()
         if found is not None:
             return await self._served(found.server, found.models)
+        if self._name is not None:
+            raise ModelFailed(Failure("unreachable", NO_SERVER.format(model=self._name)))
         from minime.shell.model.embedded import find_weights, has_engine
 
         weights = find_weights(self._environ)

@@ -82,6 +82,7 @@ class History:
         except ImportError:
             return
         readline.set_auto_history(False)
+        readline.parse_and_bind("set enable-bracketed-paste on")  # Python turns it off
         readline.set_history_length(HISTORY_LINES)
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -127,7 +127,7 @@ def _settings(project: Path, wishes: Wishes, environ: Mapping[str, str], *, ask:
     if confirm("Trust it as it is?"):
         remember(loaded.asks.key, loaded.asks.path, environ)
         return load(True)
-    return loaded
+    return msgspec.structs.replace(loaded, notices=("not trusted: what is listed here stays left out",))
 
 
 def _offer(interrupts: Interrupts, pause: Callable[[], None]) -> Callable[[], bool]:

@@ -101,4 +101,4 @@ def _answer(out: TextIO, heard: TextIO, more: tuple[str, ...], always: AlwaysRul
                 out.flush()
                 return NoBecause(heard.readline().strip())
             case _:
-                out.write("  please answer y, n or e" + (" or a" if always else "") + "\n")
+                out.write(f"  please type {'y, a, n or e' if always else 'y, n or e'}, and Enter\n")

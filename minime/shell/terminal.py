@@ -89,9 +89,7 @@ class Terminal:
             self.tell(f"cannot read {store.folder}: {error.strerror or error}", "red")
             return
         if earlier:
-            self._paper.line(
-                f"{count(earlier, 'earlier session')} here: /sessions lists them, /resume takes one up", "dim"
-            )
+            self._paper.line(f"{count(earlier, 'earlier session')} here: /sessions, /resume", "dim")
 
     def _line(self, runner: asyncio.Runner) -> bool:
         """Reads a line and does it; False when the person leaves."""

@@ -62,7 +62,7 @@ def test_a_deny_holds_in_every_mode_and_against_always() -> None:
         COMMAND, "auto", (rule("git*", "deny"),), (AlwaysRule("run_command", ("git", "status")),)
     )
     assert isinstance(verdict, Deny)
-    assert "agent.yaml" in verdict.reason
+    assert "mm config" in verdict.reason
 
 
 def test_read_only_is_not_widened_by_a_rule() -> None:

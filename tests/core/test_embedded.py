@@ -61,7 +61,7 @@ def test_an_illegal_instruction_means_the_processor_and_any_other_end_does_not()
 @pytest.mark.parametrize(
     ("why", "way_out"),
     [
-        ("no engine", "pip install 'minime[local]'"),
+        ("no engine", "extra `local`"),
         ("no library", "apt install libgomp1"),
         ("no file", "model: in agent.yaml"),
         ("not a model", "model: in agent.yaml"),

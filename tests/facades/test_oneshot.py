@@ -191,6 +191,17 @@ def test_a_server_that_is_down_is_named_with_the_way_to_start_it(project: Path) 
     assert "is it running?" in done.stderr
 
 
+def test_a_model_that_was_asked_for_is_not_replaced_by_the_small_one(project: Path) -> None:
+    done = run_mm("--yes", "Run touch owned", cwd=project, env={"MM_MODEL": "qwen3:8b"})
+    assert done.returncode == 1
+    assert "qwen3:8b was asked for, but no local server answers" in done.stderr
+    assert not (project / "owned").exists()
+
+
+def test_help_is_no_question(project: Path) -> None:
+    assert run_mm("help", cwd=project).stdout.startswith("Usage: mm")
+
+
 def test_a_key_that_a_tool_prints_reaches_neither_file_nor_line(project: Path) -> None:
     key = "sk-secret-0123456789"
     (project / "notes.txt").write_text(f"the key is {key}\n")
@@ -208,7 +219,7 @@ def test_without_a_terminal_what_would_have_to_be_asked_is_denied(project: Path)
     with ScriptedServer([write, says("I may not.")]) as server:
         done = run_mm("q", cwd=project, env=at(server))
     assert done.returncode == 0
-    assert "no terminal to ask on" in only_session(project)["messages"][3]["content"]
+    assert "no terminal is there to ask on" in only_session(project)["messages"][3]["content"]
     assert (project / "main.py").read_text() == "print('hi')\n"
 
 
@@ -322,6 +333,8 @@ def test_a_folder_that_cannot_be_written_costs_no_answer(project: Path) -> None:
         (["sessions", "--limit", "0"], "--limit"),
         (["--json"], "no question"),
         ([""], "no question"),
+        (["sesions"], "did you mean mm sessions"),
+        (["confg"], "did you mean mm config"),
         (["--project", "/nowhere/at/all", "q"], "no such folder"),
     ],
 )

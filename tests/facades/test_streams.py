@@ -57,7 +57,10 @@ def test_a_stream_that_is_closed_costs_no_word_of_the_session(project: Path, clo
 def test_an_answer_that_could_not_be_written_is_told_and_kept(project: Path, words: str) -> None:
     with ScriptedServer([READ, says("It prints hi.")]) as server:
         done = shell(f"mm {words} >/dev/full", project, server)
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "mm: No space left on device")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        1,
+        "mm: cannot write the output: No space left on device",
+    )
     session = only_session(project)
     assert session["messages"][-1]["content"] == "It prints hi."
     assert session["errors"] == []
@@ -70,7 +73,7 @@ def test_a_verb_whose_output_is_lost_ends_with_one_line_and_1(project: Path, wor
     session = talked(hello_turn())
     (project / ".mm" / "sessions" / f"{session.id}.json").write_bytes(encode(session))
     done = shell(f"mm {words} >/dev/full", project)
-    assert (done.returncode, done.stderr) == (1, "mm: No space left on device\n")
+    assert (done.returncode, done.stderr) == (1, "mm: cannot write the output: No space left on device\n")
     assert shell(f"mm {words} >&-", project).returncode == 0
 
 

@@ -412,6 +412,19 @@ def test_lines_typed_before_come_back_with_the_arrow_key_in_another_launch(proje
         assert server.requests[1].json["messages"][-1]["content"] == "first question"
 
 
+def test_what_is_pasted_is_one_question_whole(project: Path) -> None:
+    with ScriptedServer([says("Seen.")]) as server, visit(project, server) as mm:
+        mm.prompt(1)
+        mm.child.send(b"\x1b[200~Traceback:\n  File x.py\nValueError\x1b[201~")
+        mm.see("ValueError")
+        mm.child.send(b"\r")
+        mm.see("Seen.")
+        mm.prompt(2)
+        mm.press("d")
+        mm.leave()
+        assert server.requests[0].json["messages"][-1]["content"] == "Traceback:\n  File x.py\nValueError"
+
+
 @pytest.mark.parametrize("columns", [40, 80, 160])
 def test_colour_is_used_on_a_terminal_and_not_where_it_is_not_wanted(project: Path, columns: int) -> None:
     env = {"MM_BASE_URL": "", "MM_MODEL": "tiny"}

@@ -144,12 +144,13 @@ def test_without_an_installer_the_command_is_told(visit: Visit, monkeypatch: pyt
     assert "neither pip nor uv" in visit.warned[-1]
 
 
-def test_a_missing_engine_is_told_and_the_weights_are_fetched_all_the_same(
+def test_without_the_engine_nothing_is_fetched_that_could_not_be_used(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "has_engine", lambda: False)
-    assert visit.run() == 0
-    assert "pip install 'minime[local]'" in visit.warned[0]
+    assert visit.run() == 1
+    assert "extra `local`" in visit.warned[0]
+    assert not visit.folder.exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

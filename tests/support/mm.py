@@ -23,7 +23,8 @@ STILL = (sys.executable, "-m", "tests.support.still")
 
 def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of the tests, with `changes`; the project can be imported from any folder."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **(changes or {})}
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**own, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **(changes or {})}
 
 
 def run_mm(

@@ -11,16 +11,16 @@ _drawn = 0
 
 
 def now() -> datetime:
-    """Always the same moment."""
-    return datetime(2026, 9, 16, 10, 15, 30, tzinfo=UTC)
+    """A moment that moves on by a minute with each id that is drawn."""
+    return datetime(2026, 9, 16, 10, 15, 30, tzinfo=UTC) + timedelta(minutes=_drawn)
 
 
 def stamp() -> Stamp:
     """Ids that count, a minute apart."""
     global _drawn
     _drawn += 1
-    moment = now() + timedelta(minutes=_drawn)
-    return Stamp(now(), f"{moment:%Y%m%d-%H%M%S}-{_drawn:08x}")
+    moment = now()
+    return Stamp(moment, f"{moment:%Y%m%d-%H%M%S}-{_drawn:08x}")
 
 
 clock.now, clock.stamp = now, stamp

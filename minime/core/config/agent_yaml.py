@@ -68,7 +68,7 @@ KEYS = (
     Key(
         "model",
         Text(),
-        "The server's name for the model, or the path of a .gguf file (needs the extra minime[local]).",
+        "The server's name for the model, or the path of a .gguf file (needs mm's extra `local`).",
         "the server's only or first model",
         "model: qwen3:8b",
     ),

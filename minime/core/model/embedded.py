@@ -99,9 +99,7 @@ def stuck_text(stuck: Stuck, weights: str) -> str:
     """The line shown when the model of the file `weights` cannot be started, with its way out."""
     match stuck.why:
         case "no engine":
-            return (
-                f"{weights} needs the engine: pip install 'minime[local]' (or start a server such as Ollama)"
-            )
+            return f"{weights} needs the engine: install mm with its extra `local`, or start a server"
         case "no library":
             return f"the engine does not load ({stuck.detail}); on Debian and Ubuntu: apt install libgomp1"
         case "no file":

@@ -95,7 +95,7 @@ def decide(
     changing = changes_files(action) or runs(action)
     if ruled == "deny":
         return Deny(
-            f"denied by a rule of the permissions in agent.yaml: {tool_name(action)} is not allowed here"
+            f"denied: a rule of the permissions (mm config shows them) does not allow this {tool_name(action)}"
         )
     if mode == "read-only" and changing:
         return Deny("denied: this session is read-only; only reading, listing and searching are possible")
@@ -167,8 +167,8 @@ def refusal_text(answer: No | NoBecause) -> str:
 def unattended(action: Action) -> Deny:
     """The verdict where the user would have to be asked and nobody is there."""
     return Deny(
-        f"denied: {tool_name(action)} needs the user's consent and there is no terminal to ask on "
-        "(--yes, --mode or permissions in agent.yaml allow it beforehand)"
+        f"denied: {tool_name(action)} needs consent, and no terminal is there to ask on "
+        "(--yes or --mode allow it)"
     )
 
 

@@ -35,7 +35,8 @@ def setup(
     `ask` gets the question of consent, `say` where the weights are, `warn` what stands in the way.
     """
     if not has_engine():
-        warn("the engine that runs the weights is not installed: pip install 'minime[local]'")
+        warn("the engine that runs the weights is not installed: install mm again with its extra `local`")
+        return 1
     folder = Path(models_folder(environ, Path.home()))
     try:
         there = _weights_there(environ, folder, weights)
