@@ -23,7 +23,7 @@ def replay_updates(session: Session, cwd: str) -> Iterator[Update]:
             case Assistant():
                 yield from thought_chunks(message.reasoning_content, id)
                 yield from agent_chunks(message.content, id)
-                results = _results(session.messages, place)
+                results = _results(session.messages, place) if message.tool_calls else {}
                 for call in message.tool_calls:
                     shown_id = fresh_id(call.id, taken)
                     taken.add(shown_id)
@@ -44,7 +44,8 @@ def fresh_id(id: str, taken: Set[str]) -> str:
 def _results(messages: tuple[Message, ...], place: int) -> dict[str, Tool]:
     """The results that stand behind the answer at `place`, before the next question or answer."""
     results: dict[str, Tool] = {}
-    for message in messages[place + 1 :]:
+    for behind in range(place + 1, len(messages)):
+        message = messages[behind]
         if not isinstance(message, Tool):
             break
         results.setdefault(message.tool_call_id, message)

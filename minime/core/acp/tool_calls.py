@@ -40,31 +40,24 @@ _NAMES = tuple(tool.name for tool in TOOLS)
 def started_call(call: ToolCall, diff: Diff | None, cwd: str, id: str = "") -> Shown:
     """A call that is seen for the first time, with what it would change; `id` is the editor's, where it is
     another. No file is named that need not be there: `places` tells it when it is."""
-    action = parse_call(call, _NAMES)
-    name = one_line(call.function.name, 80)
-    return Shown(
-        tool_call_id=id or call.id,
-        title=f"{name} (not understood)" if isinstance(action, BadCall) else action_title(action),
-        name=name,
-        kind=KINDS.get(name, "other"),
-        status="pending",
-        content=() if diff is None else (diff_content(diff, cwd),),
-        locations=places(call, cwd) if diff is not None and diff.old_text is not None else (),
-        raw_input=raw_input(call),
-    )
+    begun, action = _begun(call, id)
+    if diff is None:
+        return begun
+    there = _places(action, cwd) if diff.old_text is not None else ()
+    return msgspec.structs.replace(begun, content=(diff_content(diff, cwd),), locations=there)
 
 
 def finished_call(call: ToolCall, result: Tool | None, cwd: str, id: str = "") -> Shown:
     """A call of the past with what came of it; one without a result counts as failed."""
-    begun = started_call(call, None if result is None else result.diff, cwd, id)
-    if result is None or result.failed:
-        content, output = ((), None) if result is None else (result_content(result, cwd), cut(result.content))
-        return msgspec.structs.replace(begun, status="failed", content=content, raw_output=output)
+    begun, action = _begun(call, id)
+    if result is None:
+        return msgspec.structs.replace(begun, status="failed")
+    changed = result.diff is not None and result.diff.old_text is not None
     return msgspec.structs.replace(
         begun,
-        status="completed",
+        status="failed" if result.failed else "completed",
         content=result_content(result, cwd),
-        locations=places(call, cwd),
+        locations=_places(action, cwd) if changed or not result.failed else (),
         raw_output=cut(result.content),
     )
 
@@ -143,7 +136,25 @@ def raw_input(call: ToolCall) -> Any:
 
 def places(call: ToolCall, cwd: str) -> tuple[dict[str, Any], ...]:
     """The file that a call reads or changes. Editors open what is named here, so folders are not."""
-    action: Action | BadCall = parse_call(call, _NAMES)
+    return _places(parse_call(call, _NAMES), cwd)
+
+
+def _begun(call: ToolCall, id: str) -> tuple[Shown, Action | BadCall]:
+    """A call as it begins, before anything is known of its effect; and what it asks for."""
+    action = parse_call(call, _NAMES)
+    name = one_line(call.function.name, 80)
+    shown = Shown(
+        tool_call_id=id or call.id,
+        title=f"{name} (not understood)" if isinstance(action, BadCall) else action_title(action),
+        name=name,
+        kind=KINDS.get(name, "other"),
+        status="pending",
+        raw_input=raw_input(call),
+    )
+    return shown, action
+
+
+def _places(action: Action | BadCall, cwd: str) -> tuple[dict[str, Any], ...]:
     match action:
         case ReadFile(path=path, offset=line) if len(path) <= LONGEST_PATH:
             place: dict[str, Any] = {"path": join(cwd, path)}

@@ -3,7 +3,7 @@
 Source: https://agentclientprotocol.com/protocol/v1/ (prompt turn, tool calls, session setup).
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -20,27 +20,27 @@ class Update(
     """One `session/update`."""
 
 
-class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
+class Text(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="text"):
     """A block of text."""
 
     text: str
 
 
-class UserChunk(Update, frozen=True, tag="user_message_chunk"):
+class UserChunk(Update, frozen=True, gc=False, tag="user_message_chunk"):
     """A piece of what the person typed."""
 
     content: Text
     message_id: str
 
 
-class AgentChunk(Update, frozen=True, tag="agent_message_chunk"):
+class AgentChunk(Update, frozen=True, gc=False, tag="agent_message_chunk"):
     """A piece of an answer."""
 
     content: Text
     message_id: str
 
 
-class ThoughtChunk(Update, frozen=True, tag="agent_thought_chunk"):
+class ThoughtChunk(Update, frozen=True, gc=False, tag="agent_thought_chunk"):
     """A piece of the model's thought."""
 
     content: Text
@@ -112,14 +112,14 @@ class NoticeShown(Update, frozen=True, tag="notice"):
     title: str
 
 
-def agent_chunks(text: str, id: str) -> Iterator[AgentChunk]:
+def agent_chunks(text: str, id: str) -> Sequence[AgentChunk]:
     """An answer, or a piece of one."""
-    return (AgentChunk(content=Text(piece), message_id=id) for piece in pieces(text))
+    return [AgentChunk(content=Text(piece), message_id=id) for piece in pieces(text)]
 
 
-def thought_chunks(text: str, id: str) -> Iterator[ThoughtChunk]:
+def thought_chunks(text: str, id: str) -> Sequence[ThoughtChunk]:
     """A thought, or a piece of one; told apart from the answer of the same message."""
-    return (ThoughtChunk(content=Text(piece), message_id=f"{id}-thought") for piece in pieces(text))
+    return [ThoughtChunk(content=Text(piece), message_id=f"{id}-thought") for piece in pieces(text)]
 
 
 def usage_shown(usage: Usage, window: int) -> UsageShown:

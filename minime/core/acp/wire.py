@@ -5,7 +5,6 @@ Source: https://agentclientprotocol.com/protocol/v1/transports and the JSON-RPC 
 """
 
 import json
-import re
 from math import isfinite
 from typing import Any, NoReturn, TypeVar
 
@@ -28,10 +27,11 @@ MOST_BYTES = 256_000_000
 MOST_MESSAGE = 2_000
 """Characters of an error's message; it is one line."""
 
+_OTHERWISE = (b"\xc2", b"\xc3", b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
+"""First bytes, in UTF-8, of the letters whose escape in Python is not that of JSON: `\\u` and four digits."""
+
 Id = str | int | float | None
 T = TypeVar("T")
-
-_NOT_ASCII = re.compile("[^\x00-\x7f]")
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -177,11 +177,15 @@ def _line(message: dict[str, Any]) -> bytes:
         data = msgspec.json.encode(message)
     except UnicodeEncodeError:  # a file's name, say, may hold half a character
         data = msgspec.json.encode(_storable(msgspec.to_builtins(message)))
-    if not data.isascii():
-        # U+2028 and its like end a line for some readers: nothing but ASCII goes out.
-        data = _NOT_ASCII.sub(_escape, data.decode()).encode("ascii")
-    return data + b"\n"
+    # U+2028 and its like end a line for some readers: nothing but ASCII goes out.
+    return (data if data.isascii() else _escaped(data)) + b"\n"
 
 
-def _escape(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1]
+def _escaped(data: bytes) -> bytes:
+    """JSON with every letter that is not ASCII as its escape."""
+    text = data.decode()
+    if not any(first in data for first in _OTHERWISE):
+        return text.encode("ascii", "backslashreplace")
+    # `dumps` escapes quotes and backslashes with the rest: these are taken back.
+    text = json.dumps(text)[1:-1]
+    return text.replace('\\"', '"').replace("\\\\", "\\").encode("ascii")

@@ -150,6 +150,9 @@ _ACTIONS: dict[str, type[Action]] = {
 }
 
 
+_LENIENT = json.JSONDecoder(strict=False)
+
+
 def tool_declarations(names: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
     """The named tools as the chat-completions API takes them; a name that is none of ours is left out."""
     return tuple(
@@ -233,6 +236,8 @@ def action_title(action: Action) -> str:
 
 
 def _known_name(name: str, names: tuple[str, ...]) -> str:
+    if name in names:
+        return name
     plain = name.strip().rsplit(".", 1)[-1].casefold().replace("-", "_")
     return next((known for known in names if known.casefold() == plain), name)
 
@@ -248,9 +253,9 @@ def _unknown_tool_text(name: str, names: tuple[str, ...]) -> str:
 def _arguments(written: str) -> Any:
     if not written.strip():
         return {}
-    arguments = json.loads(written, strict=False)
+    arguments = _LENIENT.decode(written)
     if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
-        arguments = json.loads(arguments, strict=False)
+        arguments = _LENIENT.decode(arguments)
     return {} if arguments is None else arguments
 
 

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from minime.core.acp.wire import (
     INVALID_PARAMS,
@@ -92,6 +93,15 @@ def test_what_goes_out_is_one_ascii_line_that_reads_back(value: Any, id: str) ->
     assert line.isascii()
     assert line.count(b"\n") == 1
     assert json.loads(line) == {"jsonrpc": "2.0", "id": id, "result": {"value": value}}
+
+
+@given(st.text(alphabet='a"\\/u0 \n\x01é\x80“漢\u2028\uffff\U0001f697\U0010ffff'))
+@example("“\\")
+@example('é\\u00e9\\"')
+def test_letters_that_are_not_ascii_go_out_as_their_escapes(text: str) -> None:
+    # acp-42
+    message = {"jsonrpc": "2.0", "id": 1, "result": text}
+    assert write_response(1, text) == json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 def test_what_no_file_could_hold_goes_out_all_the_same() -> None:
