@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from minime import __version__
-from tests.bench import startup
+from tests.bench import editors, startup
 from tests.bench.environment import ROOT, Place, make_place
 from tests.bench.rows import Row, table
 
@@ -33,7 +33,12 @@ def main() -> None:
         folder = Path(name)
         place = make_place(folder)
         (folder / "home").mkdir()
-        rows = (*startup.rows(place, folder / "home", wanted.runs), *inside(place, wanted.runs))
+        (folder / "editor").mkdir()
+        rows = (
+            *startup.rows(place, folder / "home", wanted.runs),
+            *inside(place, wanted.runs),
+            *editors.starts(place, folder / "editor", wanted.runs),
+        )
         text = page(rows, place, load, wanted.runs)
     if wanted.show:
         sys.stdout.write(text)
@@ -68,6 +73,9 @@ the most of them in brackets. Times are medians.
 
 In the rows about streams the floor does not look at what it receives. Where 20,000 deltas come at once, that
 is next to nothing: decoding their JSON alone takes longer than receiving it. No model writes that fast.
+
+Peaks are the resident memory of the process at its most; of `mm acp`, when it has answered and waits; of a load,
+what Python allocates for it at most.
 
 - {today}, mm {__version__}, {place.note}
 - {platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}, \

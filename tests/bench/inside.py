@@ -15,7 +15,7 @@ from minime.core.session import append_turn, new_session
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Session, Stamp, Tool, User, tool_call
 from minime.shell.store import Saved, Store
-from tests.bench import streams
+from tests.bench import editors, streams
 from tests.bench.rows import Row, by_turns, timed
 
 SESSIONS = 1_000
@@ -87,7 +87,7 @@ def main() -> None:
         found = chain(
             (saving(folder / "small", 1_000_000, runs), saving(folder / "large", 10_000_000, runs)),
             streams.rows(runs),
-            (listing(folder / "list", runs),),
+            (listing(folder / "list", runs), editors.replay(Stamp(NOW, "20260916-101530-00000000"), runs)),
         )
         for row in found:
             sys.stdout.write(msgspec.json.encode(row).decode() + "\n")

@@ -18,13 +18,14 @@ class Sample(msgspec.Struct, frozen=True):
 
 class Row(msgspec.Struct, frozen=True):
     """One line of the table: what mm does, against which floor, the bound on the ratio of their times (0:
-    none), and the pairs (floor, mm), each run one behind the other."""
+    none), and the pairs (floor, mm), each run one behind the other; `room` bounds the memory, in MB (0: not)."""
 
     area: str
     what: str
     floor: str
     goal: float
     pairs: tuple[tuple[Sample, Sample], ...]
+    room: float = 0.0
 
     @property
     def ratios(self) -> tuple[float, ...]:
@@ -32,7 +33,11 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def missed(self) -> bool:
-        return 0 < self.goal < median(self.ratios)
+        return 0 < self.goal < median(self.ratios) or 0 < self.room < self.peak
+
+    @property
+    def peak(self) -> float:
+        return median(subject.peak for _, subject in self.pairs)
 
 
 def by_turns(
@@ -76,8 +81,8 @@ def row_text(row: Row) -> str:
     goal = f"≤ {row.goal:g}×{' **missed**' if row.missed else ''}" if row.goal else "–"
     floors = [floor for floor, _ in row.pairs]
     subjects = [subject for _, subject in row.pairs]
-    processor = median(subject.cpu / floor.cpu for floor, subject in row.pairs if floor.cpu)
-    peak = median(sample.peak for sample in subjects)
+    processor = [subject.cpu / floor.cpu for floor, subject in row.pairs if floor.cpu]
+    room = f" (≤ {row.room:g})" if row.room else ""
     cells = (
         row.what,
         row.floor,
@@ -85,8 +90,8 @@ def row_text(row: Row) -> str:
         goal,
         milliseconds(floors),
         milliseconds(subjects),
-        f"{processor:.2f}×",
-        f"{peak:.0f}" if peak else "–",
+        f"{median(processor):.2f}×" if processor else "–",
+        f"{row.peak:.0f}{room}" if row.peak else "–",
     )
     return f"| {' | '.join(cells)} |"
 

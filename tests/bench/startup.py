@@ -13,7 +13,6 @@ from tests.support.server import Answer, Recorded, ScriptedServer, says
 
 AREA = "Start"
 LAUNCH = Path(__file__).with_name("launch.py")
-HELLO = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}\n'
 ONE_POST = """
 import asyncio, os
 from httpx import AsyncClient
@@ -100,13 +99,6 @@ def rows(place: Place, folder: Path, runs: int) -> list[Row]:
                 0,
                 by_turns(bare, lambda: run(*place.mm, "sessions", cwd=listing), runs),
             ),
-            Row(
-                AREA,
-                "`mm acp`, until it has answered `initialize`",
-                "`python -c pass`",
-                8.0,
-                by_turns(bare, lambda: until_answer(*place.mm, "acp", cwd=asking, env=env), runs),
-            ),
         ]
 
 
@@ -123,22 +115,3 @@ def launch(command: tuple[str, ...], cwd: Path, env: dict[str, str]) -> tuple[Sa
     said = json.loads(done.stdout)
     assert said["status"] == 0, done.stderr.decode()
     return Sample(said["wall"], said["cpu"], said["peak"]), said["started"]
-
-
-def until_answer(*command: str, cwd: Path, env: dict[str, str]) -> Sample:
-    """One run of an editor's agent up to the answer to its first request; the peak is its memory then."""
-    began = time.monotonic()
-    with subprocess.Popen(
-        command, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(HELLO)
-        process.stdin.flush()
-        assert b"result" in process.stdout.readline()
-        wall = time.monotonic() - began
-        process.stdin.close()
-        _, _, used = os.wait4(process.pid, 0)
-        process.returncode = 0
-    megabyte = 2**20 if sys.platform == "darwin" else 2**10
-    return Sample(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / megabyte)
