@@ -1,6 +1,6 @@
 """The only place that asks the time or throws dice."""
 
-import secrets
+import os
 from datetime import UTC, datetime
 
 from minime.core.values import Stamp
@@ -14,7 +14,7 @@ def now() -> datetime:
 def stamp() -> Stamp:
     """The time, and a session id that has not been used."""
     moment = now()
-    return Stamp(moment, f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}")
+    return Stamp(moment, f"{moment:%Y%m%d-%H%M%S}-{os.urandom(4).hex()}")
 
 
 def local(moment: datetime) -> datetime:

@@ -17,12 +17,13 @@ from minime.core.tools.toolbox import ListDirectory
 from minime.core.turn import Turn
 from minime.core.values import Session, Stamp, ToolCall
 from minime.shell import clock
-from minime.shell.config.config import Broken, load_settings
-from minime.shell.config.config import Loaded as Configured
+from minime.shell.config.places import has_file
 from minime.shell.config.project import find_project
 
 if TYPE_CHECKING:
     from minime.shell.agent import Agent
+    from minime.shell.config.config import Broken
+    from minime.shell.config.config import Loaded as Configured
     from minime.shell.loop import Emit
     from minime.shell.store import Store
     from minime.shell.tools.tools import Ready
@@ -95,7 +96,16 @@ class Projects:
 
     def abilities(self) -> tuple[bool, bool]:
         """Whether sessions are kept in the process's own folder, and whether resuming is advertised."""
-        loaded = self._settings(self._project(self._start))
+        project = self._project(self._start)
+        # An editor waits for this: reading settings costs a tenth of the start, even where there are none.
+        if self._config is None and not has_file(project, self._environ):
+            from minime.core.config.settings import Sessions
+
+            return Sessions().enabled, Sessions().resume
+
+        from minime.shell.config.config import Broken
+
+        loaded = self._settings(project)
         if isinstance(loaded, Broken):
             return True, False
         return loaded.settings.sessions.enabled, loaded.settings.sessions.resume
@@ -104,6 +114,7 @@ class Projects:
         """The session with its hands, made or read from disk; or why there is none."""
         # Here and below: an editor waits for the answer to initialize, and not for what only a session needs.
         from minime.shell.agent import Agent
+        from minime.shell.config.config import Broken
         from minime.shell.store import Loaded, NotLoaded, Store
 
         cwd = Path(wish.cwd)
@@ -179,5 +190,7 @@ class Projects:
     def _project(self, folder: Path) -> Path:
         return find_project(folder, Path.home())
 
-    def _settings(self, project: Path) -> Configured | Broken:
+    def _settings(self, project: Path) -> "Configured | Broken":
+        from minime.shell.config.config import load_settings
+
         return load_settings(project, environ=self._environ, config=self._config)

@@ -8,7 +8,8 @@ from pathlib import Path
 from minime.core.config.agent_yaml import agent_yaml_template
 from minime.core.config.config_schema import config_schema
 from minime.core.config.config_text import config_text
-from minime.shell.config.config import FILE_NAME, Broken, load_settings
+from minime.shell.config.config import Broken, load_settings
+from minime.shell.config.places import FILE_NAME
 from minime.shell.config.trust import remember
 
 Say = Callable[[str], None]

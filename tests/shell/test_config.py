@@ -10,7 +10,8 @@ import pytest
 
 from minime.core.config.settings import Settings, origin
 from minime.core.tools.permissions import PermissionRule
-from minime.shell.config.config import Broken, Loaded, load_settings, user_file
+from minime.shell.config.config import Broken, Loaded, load_settings
+from minime.shell.config.places import user_file
 from minime.shell.config.project import find_project
 from minime.shell.config.yaml_file import Unusable, Yaml, parse_yaml
 

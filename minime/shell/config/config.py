@@ -17,10 +17,9 @@ from minime.core.config.configuration import (
 )
 from minime.core.config.settings import Settings
 from minime.core.config.trusting import harmless, left_out, left_out_text, paths_named, wants
+from minime.shell.config.places import project_files, user_file
 from minime.shell.config.trust import digest, home_folder, is_trusted, remember
 from minime.shell.config.yaml_file import Unusable, parse_yaml, read_bytes
-
-FILE_NAME = "agent.yaml"
 
 
 class Asks(msgspec.Struct, frozen=True):
@@ -97,18 +96,6 @@ def load_settings(
     if isinstance(parsed, Settings):
         return Loaded(parsed, tuple(notices), asks)
     return Broken(tuple(problem_text(problem) for problem in parsed))
-
-
-def user_file(environ: Mapping[str, str]) -> Path:
-    """Where the user's own agent.yaml lies: `mm/agent.yaml` in `$XDG_CONFIG_HOME`, else in `~/.config`."""
-    place = environ.get("XDG_CONFIG_HOME", "")
-    root = Path(place) if place.startswith("/") else home_folder(environ) / ".config"
-    return root / "mm" / FILE_NAME
-
-
-def project_files(project: Path) -> tuple[Path, ...]:
-    """Where a project's agent.yaml may lie; the first that is there counts."""
-    return project / FILE_NAME, project / ".mm" / FILE_NAME
 
 
 def _first_file(
