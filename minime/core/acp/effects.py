@@ -8,7 +8,7 @@ from minime.core.turn import Turn
 from minime.core.values import Session
 
 
-class Send(Value, frozen=True):
+class Send(Value, frozen=True, gc=False):
     """Write a line."""
 
     line: bytes

@@ -75,10 +75,12 @@ def opened(state: State, happened: Opened, stamp: Stamp) -> Step:
         live, saves = put(wish.id, live, live.session)
         effects += saves
     if wish.why == "load":
-        shown = tuple(replay_updates(live.session, wish.cwd))
-        known = live.shown | {update.tool_call_id for update in shown if isinstance(update, Shown)}
-        live = msgspec.structs.replace(live, shown=known)
-        effects += (send(wish.id, update) for update in shown)
+        known = set(live.shown)
+        for update in replay_updates(live.session, wish.cwd):
+            if isinstance(update, Shown):
+                known.add(update.tool_call_id)
+            effects.append(send(wish.id, update))
+        live = msgspec.structs.replace(live, shown=frozenset(known))
     if live.chosen:
         effects.append(UseModel(wish.id, live.chosen))
     if wish.why != "new" and live.session.title:

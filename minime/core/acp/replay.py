@@ -21,9 +21,12 @@ def replay_updates(session: Session, cwd: str) -> Iterator[Update]:
                 text = question_text(message)
                 yield from (UserChunk(content=Text(piece), message_id=id) for piece in pieces(text))
             case Assistant():
-                yield from thought_chunks(message.reasoning_content, id)
+                if message.reasoning_content:
+                    yield from thought_chunks(message.reasoning_content, id)
                 yield from agent_chunks(message.content, id)
-                results = _results(session.messages, place) if message.tool_calls else {}
+                if not message.tool_calls:
+                    continue
+                results = _results(session.messages, place)
                 for call in message.tool_calls:
                     shown_id = fresh_id(call.id, taken)
                     taken.add(shown_id)

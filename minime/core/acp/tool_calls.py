@@ -142,7 +142,9 @@ def places(call: ToolCall, cwd: str) -> tuple[dict[str, Any], ...]:
 def _begun(call: ToolCall, id: str) -> tuple[Shown, Action | BadCall]:
     """A call as it begins, before anything is known of its effect; and what it asks for."""
     action = parse_call(call, _NAMES)
-    name = one_line(call.function.name, 80)
+    name = call.function.name
+    if name not in KINDS:
+        name = one_line(name, 80)
     shown = Shown(
         tool_call_id=id or call.id,
         title=f"{name} (not understood)" if isinstance(action, BadCall) else action_title(action),

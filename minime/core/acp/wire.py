@@ -27,9 +27,6 @@ MOST_BYTES = 256_000_000
 MOST_MESSAGE = 2_000
 """Characters of an error's message; it is one line."""
 
-_OTHERWISE = (b"\xc2", b"\xc3", b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
-"""First bytes, in UTF-8, of the letters whose escape in Python is not that of JSON: `\\u` and four digits."""
-
 Id = str | int | float | None
 T = TypeVar("T")
 
@@ -184,8 +181,9 @@ def _line(message: dict[str, Any]) -> bytes:
 def _escaped(data: bytes) -> bytes:
     """JSON with every letter that is not ASCII as its escape."""
     text = data.decode()
-    if not any(first in data for first in _OTHERWISE):
-        return text.encode("ascii", "backslashreplace")
+    escaped = text.encode("ascii", "backslashreplace")
+    if b"\\x" not in escaped and b"\\U" not in escaped:  # the two escapes of Python that JSON does not know
+        return escaped
     # `dumps` escapes quotes and backslashes with the rest: these are taken back.
     text = json.dumps(text)[1:-1]
     return text.replace('\\"', '"').replace("\\\\", "\\").encode("ascii")

@@ -185,7 +185,7 @@ def parse_call(call: ToolCall, names: tuple[str, ...]) -> Action | BadCall:
         return BadCall(
             f"arguments are not a JSON object; got {_excerpt(written)}; expected {_expected(name)}"
         )
-    known = _parameters(name)["properties"]
+    known = _ACTIONS[name].__struct_fields__
     given = {key: _storable(value) for key, value in arguments.items() if key in known and value is not None}
     try:
         return msgspec.convert(given, _ACTIONS[name], strict=False)
