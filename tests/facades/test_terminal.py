@@ -307,7 +307,7 @@ def test_retry_goes_on_where_a_turn_broke_off(project: Path) -> None:
 
 
 def test_retry_asks_the_last_question_again_and_a_failure_brings_its_turn_back(project: Path) -> None:
-    script = [says("One."), fails(401, "no"), says("Two.")]
+    script: list[Answer] = [says("One."), fails(401, "no"), says("Two.")]
     with ScriptedServer(script) as server, visit(project, server) as mm:
         mm.prompt(1)
         mm.type("say it")

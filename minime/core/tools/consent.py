@@ -95,7 +95,7 @@ def decide(
     changing = changes_files(action) or runs(action)
     if ruled == "deny":
         return Deny(
-            f"denied: a rule of the permissions (mm config shows them) does not allow this {tool_name(action)}"
+            f"denied: a rule of the permissions (see mm config) does not allow this {tool_name(action)}"
         )
     if mode == "read-only" and changing:
         return Deny("denied: this session is read-only; only reading, listing and searching are possible")
