@@ -17,7 +17,7 @@ from syrupy.types import SnapshotIndex
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "golden"
-settings.register_profile("quick", max_examples=40, deadline=None)
+settings.register_profile("quick", max_examples=25, deadline=None)
 settings.load_profile("quick")
 USED = pytest.StashKey[set[str]]()
 

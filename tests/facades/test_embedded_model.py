@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from minime.core.codec import decode
-from minime.core.session import turns
 from minime.core.values import Assistant, Tool
 from minime.shell.model.embedded import find_weights, has_engine
 from minime.shell.model.servers import find_server
@@ -51,11 +50,3 @@ def test_a_question_about_a_file_is_answered_by_a_real_model_and_kept(project: P
     assert answer.usage is not None
     assert session.errors == ()
     assert session.pending is None
-
-
-def test_a_question_in_a_second_process_goes_on_in_the_same_session(project: Path) -> None:
-    first = run_mm("Which files are here?", cwd=project)
-    again = run_mm("-c", "What does README.md say?", cwd=project)
-    assert (first.returncode, again.returncode) == (0, 0)
-    [file] = session_files(project)
-    assert turns(decode(file.read_bytes())) == 2
