@@ -5,7 +5,10 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TextIO
+
+TYPE_CHECKING = False  # what the library of that name calls so; loading it would double the start
+if TYPE_CHECKING:
+    from typing import TextIO
 
 OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 VERBS = frozenset({"acp", "config", "init", "schema", "sessions", "setup", "trust"})
@@ -115,7 +118,7 @@ def _is_written() -> bool:
     return True
 
 
-def _give_up(stream: TextIO) -> None:
+def _give_up(stream: "TextIO") -> None:
     """What is still to be written goes nowhere, without a word at the end of the process."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
