@@ -50,10 +50,13 @@ def sessions_listed(
 def renewed(
     id: str, live: Live, renewal: Renewal, archive: Session | None, trouble: str
 ) -> tuple[Live, Effects]:
-    """The end of a /new: the fresh session takes over when the archive is on disk, and not before."""
+    """The end of a /new or a /fork: when the archive is on disk, and not before, the fresh session takes
+    over, if there is one."""
     live = msgspec.structs.replace(live, renewal=None)
     if archive is None:
         return _answered(id, live, f"{trouble}; the conversation goes on as it was")
+    if renewal.fresh is None:
+        return _answered(id, live, f"A copy is kept as {archive.id}; this conversation goes on as it is.")
     kept = f"kept as {archive.id}" if live.keeps else "gone, since nothing is kept here"
     live = msgspec.structs.replace(live, always=(), never=(), unsaved=False)
     live, saves = put(id, live, renewal.fresh)
@@ -115,9 +118,7 @@ def _fork(id: str, live: Live, stamp: Stamp) -> tuple[Live, Effects]:
         return _answered(id, live, "this conversation is empty" if live.keeps else "nothing is kept here")
     past, copy = live.session, fork(live.session, stamp)
     live, saves = put(id, live, copy)
-    live = msgspec.structs.replace(live, session=past)
-    live, said = _answered(id, live, f"A copy is kept as {copy.id}; this conversation goes on as it is.")
-    return live, (*saves, *said)
+    return msgspec.structs.replace(live, session=past, renewal=Renewal(copy, None)), saves
 
 
 def _title(id: str, live: Live, title: str) -> tuple[Live, Effects]:

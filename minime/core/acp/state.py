@@ -63,10 +63,11 @@ class Asked(Value, frozen=True):
 
 
 class Renewal(Value, frozen=True):
-    """A /new under way: once the archive is on disk, the fresh session takes its place."""
+    """A /new under way: once the archive is on disk, the fresh session takes its place; or a /fork, whose
+    copy is the archive, and nothing takes the place of the conversation."""
 
     archive: Session
-    fresh: Session
+    fresh: Session | None
 
 
 class Live(Value, frozen=True):

@@ -172,6 +172,7 @@ def _archive_not_saved() -> Conversation:
     talk.mark()
     talk.disk_full = "cannot save the session in /w/.mm/sessions: no space left on device"
     talk.prompt("/new")
+    talk.prompt("/fork")
     talk.disk_full = ""
     talk.prompt("What is 2 + 2?")
     talk.answer("Still 4.")
