@@ -19,7 +19,6 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 AUTH_REQUIRED = -32000
 NOT_FOUND = -32002
-REQUEST_CANCELLED = -32800
 
 MOST_BYTES = 256_000_000
 """A longer line is answered with an error and not parsed."""
