@@ -2,7 +2,7 @@
 
 import msgspec
 
-from minime.core.values import Diff, Tool, ToolCall, Usage
+from minime.core.values import Assistant, Diff, Tool, ToolCall, Usage
 
 
 class Happening(msgspec.Struct, frozen=True, tag_field="event"):
@@ -50,10 +50,11 @@ class ToolFinished(Happening, frozen=True, tag="tool_finished"):
     seconds: float = 0.0
 
 
-class UsageSeen(Happening, frozen=True, tag="usage"):
-    """The server counted the tokens of a request."""
+class UsageSeen(Happening, frozen=True, tag="usage", omit_defaults=True):
+    """The server counted the tokens of a request. `window` is its context window, 0 where it is not known."""
 
     usage: Usage
+    window: int = 0
 
 
 class Notice(Happening, frozen=True, tag="notice"):
@@ -62,8 +63,52 @@ class Notice(Happening, frozen=True, tag="notice"):
     text: str
 
 
+class CompactionStarted(Happening, frozen=True, tag="compaction_started"):
+    """The model is asked for a summary of so many turns."""
+
+    turns: int
+
+
+class CompactionProgress(Happening, frozen=True, tag="compaction_progress"):
+    """A piece of the summary, as it comes; it counts only when all of it has come."""
+
+    text: str
+
+
+class Compacted(Happening, frozen=True, tag="compacted"):
+    """A summary takes the place of so many `messages` behind the system message, `turns` questions in all;
+    `kept` turns stay. `before` and `after` are the tokens of the whole, about."""
+
+    messages: int
+    turns: int
+    kept: int
+    before: int
+    after: int
+    summary: Assistant
+
+
+class CompactionFailed(Happening, frozen=True, tag="compaction_failed"):
+    """There is no summary, and the history stays as it is. `shown` is the line for the user, `raw` the
+    server's own words where they say more, `kind` one of the kinds of `failures`."""
+
+    shown: str
+    raw: str = ""
+    kind: str = ""
+
+
 Event = (
-    TextDelta | ThoughtDelta | ToolStarted | ToolRunning | ToolProgress | ToolFinished | UsageSeen | Notice
+    TextDelta
+    | ThoughtDelta
+    | ToolStarted
+    | ToolRunning
+    | ToolProgress
+    | ToolFinished
+    | UsageSeen
+    | Notice
+    | CompactionStarted
+    | CompactionProgress
+    | Compacted
+    | CompactionFailed
 )
 
 

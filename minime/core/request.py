@@ -50,10 +50,18 @@ def build_request(
     sampling: Sampling = Sampling(),  # noqa: B008 - frozen
 ) -> bytes:
     """The body of `POST /chat/completions`, JSON in UTF-8; streaming, with the usage at its end."""
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": [_sent(m) for m in fit(session.messages + turn.messages)],
-    }
+    return _body(session.messages + turn.messages, model, tools, sampling)
+
+
+def summary_request(history: tuple[Message, ...], model: str, sampling: Sampling) -> bytes:
+    """The body of a request with a history of its own and no tools."""
+    return _body(history, model, (), sampling)
+
+
+def _body(
+    history: tuple[Message, ...], model: str, tools: tuple[dict[str, Any], ...], sampling: Sampling
+) -> bytes:
+    body: dict[str, Any] = {"model": model, "messages": [sent(m) for m in fit(history)]}
     if tools:
         body["tools"] = tools
     body["stream"] = True
@@ -143,7 +151,7 @@ def _parts(content: str | tuple[TextPart | ImagePart, ...]) -> tuple[TextPart | 
     return (TextPart(content),) if isinstance(content, str) else content
 
 
-def _sent(message: Message) -> dict[str, Any]:
+def sent(message: Message) -> dict[str, Any]:
     """The keys of a message that belong to the API, and no others."""
     match message:
         case System(content=content):

@@ -4,9 +4,14 @@ from typing import Literal
 
 import msgspec
 
+from minime.core.compaction import compacted_text
 from minime.core.events import (
     Answered,
     Cancelled,
+    Compacted,
+    CompactionFailed,
+    CompactionProgress,
+    CompactionStarted,
     Event,
     Failed,
     Notice,
@@ -86,7 +91,14 @@ def show_event(screen: Screen, event: Event) -> tuple[Screen, Pieces]:
             return Screen(), (*lead, *_verdict(result, " " if same_line else ""), Piece("\n"))
         case Notice(text=text):
             return Screen(), (*_close(screen), Piece(f"{text}\n", "yellow"))
-        case UsageSeen() | ToolRunning():
+        case CompactionStarted(turns=turns):
+            line = f"compacting {count(turns, 'turn')} …\n"
+            return Screen(), (*_close(screen), Piece(line, "dim"))
+        case Compacted():
+            return Screen(), (*_close(screen), Piece(f"{compacted_text(event)}\n", "yellow"))
+        case CompactionFailed(shown=shown):
+            return Screen(), (*_close(screen), Piece(f"{shown}\n", "red"))
+        case UsageSeen() | ToolRunning() | CompactionProgress():
             return screen, ()
 
 
@@ -189,15 +201,6 @@ def errors_pieces(session: Session, when: tuple[str, ...]) -> Pieces:
         pieces.append(Piece(f"    {record.message}\n", "red"))
         pieces += [Piece(f"    {line}\n", "dim") for line in record.detail.splitlines()[:20]]
     return tuple(pieces)
-
-
-def context_text(session: Session, window: int | None) -> str:
-    """How much of the context window the newest request took, as the server counted it."""
-    usage = next((m.usage for m in reversed(session.messages) if isinstance(m, Assistant) and m.usage), None)
-    used = "not counted yet" if usage is None else f"{usage.total_tokens or usage.prompt_tokens:,} tokens"
-    size = "unknown (contextWindow tells)" if window is None else f"{window:,} tokens"
-    left = f", {window - usage.total_tokens:,} left" if usage is not None and window is not None else ""
-    return f"last request: {used}{left} · context window: {size}"
 
 
 def tools_text(names: tuple[str, ...]) -> str:

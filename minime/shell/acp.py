@@ -24,6 +24,7 @@ from minime.core.acp.effects import (
     Save,
     Send,
     SendLater,
+    StartCompaction,
     StartTurn,
     Stop,
     StopTurn,
@@ -31,6 +32,7 @@ from minime.core.acp.effects import (
 )
 from minime.core.acp.inputs import (
     CannotOpen,
+    CompactionEnded,
     ConsentNeeded,
     Deleted,
     Ended,
@@ -71,7 +73,7 @@ class Editor:
         self._state = state
         self._projects = projects
         self._sessions: dict[str, EditorSession] = {}
-        self._tasks: dict[str, asyncio.Task[tuple[Turn, Outcome]]] = {}
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
         self._waiting: dict[tuple[str, str], asyncio.Future[str]] = {}
         self._others: set[asyncio.Task[None]] = set()
         self._inbox: deque[Input] = deque()
@@ -130,6 +132,8 @@ class Editor:
                 self._inbox.append(SaveDone(id, session.id, saved, trouble))
             case StartTurn():
                 self._start(effect)
+            case StartCompaction():
+                self._compact(effect)
             case StopTurn(id=id):
                 if id in self._tasks:
                     self._tasks[id].cancel()
@@ -192,9 +196,27 @@ class Editor:
         self._tasks[id] = task
         task.add_done_callback(lambda done: self._ended(id, done))
 
-    def _ended(self, id: str, task: asyncio.Task[tuple[Turn, Outcome]]) -> None:
+    def _compact(self, effect: StartCompaction) -> None:
+        id = effect.id
+        work = self._sessions[id].compact(
+            effect.session, effect.focus, lambda event: self.hear(Happened(id, event))
+        )
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks[id] = task
+
+        def ended(done: asyncio.Task[Outcome]) -> None:
+            self._drop(id, done)
+            # Cancelled before its first step, nothing of it had begun; all else is an outcome.
+            self.hear(CompactionEnded(id, Cancelled() if done.cancelled() else done.result()))
+
+        task.add_done_callback(ended)
+
+    def _drop(self, id: str, task: asyncio.Task[Any]) -> None:
         if self._tasks.get(id) is task:
             del self._tasks[id]
+
+    def _ended(self, id: str, task: asyncio.Task[tuple[Turn, Outcome]]) -> None:
+        self._drop(id, task)
         if task.cancelled():
             # Cancelled before its first step: nothing of it had begun.
             self.hear(TurnEnded(id, start(""), Cancelled()))

@@ -3,28 +3,20 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from minime.core.config.fit import Fit, fit_for
+from minime.core.config.fit import fit_for
 from minime.core.config.settings import Settings, secret_names, secrets
-from minime.core.events import Notice
 from minime.core.instructions import system_prompt
 from minime.core.model.embedded import CONTEXT_WINDOW, SMOLLM2, Stuck, answering_text, stuck_text
 from minime.core.model.failures import Failure
 from minime.core.model.servers import Server, choose_model, server_at, server_name
-from minime.core.request import build_request, offered_tools, sampling
-from minime.core.tools.toolbox import tool_declarations
 from minime.core.turn import Turn
-from minime.core.values import Assistant, Session, ToolCall
+from minime.core.values import Session, ToolCall
+from minime.shell.asking import Asking, Connection
 from minime.shell.context import context_files
-from minime.shell.loop import Emit, Hands
+from minime.shell.loop import Hands
 from minime.shell.model.model import Model, ModelFailed
 from minime.shell.tools.tools import Ready, Tools
-
-if TYPE_CHECKING:
-    from minime.shell.model.embedded import Embedded
 
 SMOLLM2_NAME = SMOLLM2.file.split(".")[0]
 NO_MODEL = (
@@ -36,16 +28,6 @@ NO_SERVER = (
     "the model {model} was asked for, but no local server answers; start one (ollama serve), or set baseUrl "
     "in agent.yaml or MM_BASE_URL"
 )
-
-
-class Connection(NamedTuple):
-    """A model that can be asked: where, under which name, how much at once, and what ends with it."""
-
-    model: Model
-    server: Server
-    name: str
-    fit: Fit
-    embedded: "Embedded | None" = None
 
 
 class Agent:
@@ -76,6 +58,7 @@ class Agent:
         self._retired: list[Connection] = []
         self._where: Server | None = None
         self._name = settings.model
+        self.asking = Asking(settings, self.connected, lambda: self.context_window or 0)
         self.offer_weights: Callable[[], bool] = lambda: False
         """Asks the person whether to fetch the small model, and does; set where there is one to ask."""
 
@@ -89,7 +72,7 @@ class Agent:
         """Tokens, where they are known."""
         if self._connection is not None and self._connection.embedded is not None:
             return CONTEXT_WINDOW
-        return self.settings.context_window
+        return self.asking.told_window or self.settings.context_window
 
     def hands(
         self,
@@ -98,21 +81,7 @@ class Agent:
         keep: Callable[[Turn], None],
     ) -> Hands:
         """What a turn beside `session` needs of the world."""
-
-        async def ask(turn: Turn, emit: Emit) -> Assistant:
-            connection = await self.connected(lambda line: emit(Notice(line)))
-            names = offered_tools(connection.fit, self.tool_names, turn)
-            body = build_request(
-                session,
-                turn,
-                connection.name,
-                tool_declarations(names),
-                sampling(self.settings, connection.fit, turn, names),
-            )
-            answer = await connection.model.ask(body, frozenset(names), emit)
-            return msgspec.structs.replace(answer, model=connection.name)
-
-        return Hands(ask, self.tools.prepare, consent, self.tools.run, keep)
+        return self.asking.hands(session, self.tools, consent, keep)
 
     async def connected(self, tell: Callable[[str], None]) -> Connection:
         """The model that answers, reached for at the first call. Raises ModelFailed. `tell` is given the

@@ -2,7 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 
-from minime.core.events import Failed, Outcome
+import msgspec
+
+from minime.core.compaction import compact
+from minime.core.events import Compacted, CompactionFailed, Event, Failed, Outcome
 from minime.core.listing import Found, NotFound, pick
 from minime.core.session import (
     failed_line,
@@ -14,11 +17,11 @@ from minime.core.session import (
     with_pending,
     with_system,
 )
-from minime.core.turn import Turn
+from minime.core.turn import Turn, question_line
 from minime.core.values import Session, ToolCall
 from minime.shell import clock
 from minime.shell.agent import Agent
-from minime.shell.loop import Emit, run_turn
+from minime.shell.loop import Emit, run_compaction, run_turn
 from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
 from minime.shell.tools.tools import Ready
 
@@ -55,18 +58,52 @@ class Conversation:
     async def _ask(self, beside: Session, turn: Turn, emit: Emit, consent: Consent) -> tuple[Turn, Outcome]:
         """Has `turn` answered as the next one of `beside`: the session in hand, or that without its last
         turn, which stands again when no whole answer comes in its place."""
-        before = self.session
+        before, again = self.session, beside is not self.session
+
+        def watch(event: Event) -> None:
+            nonlocal beside
+            if isinstance(event, Compacted):
+                beside = compact(beside, event, clock.now())
+            self._heed(event, question_line(turn))
+            emit(event)
+
         hands = self.agent.hands(beside, consent, self._keep)
         ended, outcome = await run_turn(
-            beside, turn, hands, emit, self.agent.tool_names, self.agent.max_steps
+            beside, turn, hands, watch, self.agent.tool_names, self.agent.max_steps
         )
-        if beside is before:
-            self.session = settle(self.session, ended, outcome, clock.now())
-        else:
+        if again:
+            beside = msgspec.structs.replace(beside, id=self.session.id)  # its file may have gone elsewhere
             self.session = settle_retry(self.session, beside, ended, outcome, clock.now())
+        else:
+            self.session = settle(self.session, ended, outcome, clock.now())
         if self.session != before or not is_empty(self.session):
             self._save()
         return ended, outcome
+
+    async def compact(self, focus: str, emit: Emit) -> Outcome:
+        """Has the older turns summed up and keeps what came of it; the events tell. `focus` are words on what
+        to keep in mind."""
+
+        def watch(event: Event) -> None:
+            self._heed(event, "")
+            emit(event)
+
+        asking, session = self.agent.asking, self.session
+        known = asking.budget(session)
+        return await run_compaction(session, known, asking.ask_budget, asking.sum_up, watch, focus)
+
+    def _heed(self, event: Event, question: str) -> None:
+        """A compaction and its failure are kept as soon as they are there, whatever comes of the turn."""
+        match event:
+            case Compacted():
+                self.session = compact(self.session, event, clock.now())
+            case CompactionFailed(shown=shown, raw=raw):
+                self.session = failed_line(
+                    self.session, "compaction", Failed(shown, raw), clock.now(), question
+                )
+            case _:
+                return
+        self._save()
 
     def resume(self, wanted: str) -> str:
         """Takes up the session that `wanted` means; empty, or the line that says why not (then on record in

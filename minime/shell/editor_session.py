@@ -69,6 +69,14 @@ class EditorSession:
         hands = self.agent.hands(session, consent, keep)
         return await run_turn(session, turn, hands, emit, self.agent.tool_names, self.agent.max_steps)
 
+    async def compact(self, session: Session, focus: str, emit: "Emit") -> Outcome:
+        """Has the older turns of `session` summed up; the events tell what came of it."""
+        from minime.shell.loop import run_compaction
+
+        asking = self.agent.asking
+        known = asking.budget(session)
+        return await run_compaction(session, known, asking.ask_budget, asking.sum_up, emit, focus)
+
     async def _read(self, block: Block) -> str | None:
         """What stands where a link leads: a file's lines, a folder's list, or why it cannot be read."""
         from minime.shell.tools.tools import Impossible
@@ -152,6 +160,7 @@ class Projects:
             agent.context_window or 0,
             settings.tools,
             loaded.notices,
+            settings.compaction,
         )
         return EditorSession(agent, store if keeps else None), opening
 

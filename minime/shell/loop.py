@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from minime.core.budget import Budget, after_overflow, size
 from minime.core.events import (
     Answered,
     Cancelled,
     Event,
     Failed,
+    Notice,
     Outcome,
     TextDelta,
     ThoughtDelta,
@@ -21,6 +23,9 @@ from minime.core.events import (
     ToolRunning,
     ToolStarted,
 )
+from minime.core.model.failures import Failure
+from minime.core.request import fit
+from minime.core.room import Fits, Shorten, Summarise, TooLarge, make_room, plan_by_hand
 from minime.core.session import call_ids, with_fresh_call_ids
 from minime.core.tools.toolbox import Action, BadCall, action_title, parse_call
 from minime.core.turn import (
@@ -43,21 +48,31 @@ from minime.core.turn import (
     with_partial,
 )
 from minime.core.values import Assistant, Session, Tool, ToolCall
+from minime.shell.compacting import SumUp, sum_up, tell_failure, tell_fault
 from minime.shell.model.model import ModelFailed
 from minime.shell.tools.tools import Impossible, Ready
 
 Emit = Callable[[Event], None]
 
+AskBudget = Callable[[Turn | None, Emit], Awaitable[Budget]]
+"""What a request of the turn may take, once the model that answers is known; raises ModelFailed."""
+
+NOTHING_TO_COMPACT = "nothing to compact: the newest turns stay as they are (compaction.keep in agent.yaml)"
+
 
 class Hands(NamedTuple):
     """What a turn needs of the world, as functions.
 
-    `ask` has the model answer what stands in the turn, and raises ModelFailed; `prepare` finds out what
-    an action would change; `consent` is empty when the action may be done, else the words of refusal that
-    the model reads; `run` does it; `keep` is told of the turn after each finished round of tools.
+    `ask` has the model answer what stands in the turn behind the session, and raises ModelFailed; `budget`
+    tells what its request may take; `sum_up` has the model answer a history of its own in so many tokens;
+    `prepare` finds out what an action would change; `consent` is empty when the action may be done, else the
+    words of refusal that the model reads; `run` does it; `keep` is told of the turn after each finished round
+    of tools.
     """
 
-    ask: Callable[[Turn, Emit], Awaitable[Assistant]]
+    ask: Callable[[Session, Turn, Emit], Awaitable[Assistant]]
+    budget: AskBudget
+    sum_up: SumUp
     prepare: Callable[[Action], Awaitable[Ready | Impossible]]
     consent: Callable[[ToolCall, Ready], Awaitable[str]]
     run: Callable[[str, Ready, Callable[[str], None]], Awaitable[Tool]]
@@ -71,6 +86,7 @@ async def run_turn(
     turn: what had come of an answer is kept in it."""
     text: list[str] = []
     thought: list[str] = []
+    may_summarise, was_refused = True, False
 
     def watch(event: Event) -> None:
         match event:
@@ -86,7 +102,20 @@ async def run_turn(
         while True:
             match next_step(turn, max_steps):
                 case AskModel():
-                    answer = await hands.ask(turn, watch)
+                    budget = await hands.budget(turn, emit)
+                    session, turn, may_summarise = await _with_room(
+                        session, turn, hands, emit, budget, may_summarise
+                    )
+                    try:
+                        answer = await hands.ask(session, turn, watch)
+                    except ModelFailed as failed:
+                        if failed.failure.kind != "overflow" or was_refused or text:
+                            raise
+                        was_refused = True
+                        shorter = await _after_refusal(session, turn, hands, emit, failed, may_summarise)
+                        session, turn, may_summarise = shorter
+                        continue
+                    was_refused = False
                     text.clear()
                     thought.clear()
                     turn = grow(turn, with_fresh_call_ids(answer, call_ids(session.messages + turn.messages)))
@@ -104,6 +133,74 @@ async def run_turn(
         return turn, Failed(failed.failure.shown, failed.failure.raw, failed.failure.kind)
     except Exception as error:
         return turn, Failed(f"mm itself failed: {type(error).__name__}: {error}", traceback.format_exc())
+
+
+async def run_compaction(
+    session: Session, budget: Budget, ask_budget: AskBudget, ask: SumUp, emit: Emit, focus: str = ""
+) -> Outcome:
+    """How a compaction that a person asked for ended; what came of it is told in events. Raises nothing.
+    Cancelling the task cancels it, and the history stays as it is. Nobody is asked where `budget`, as far as
+    it is known, says that there is nothing to sum up."""
+    try:
+        plan = plan_by_hand(session, budget)
+        if plan is not None:
+            budget = await ask_budget(None, emit)
+            plan = plan_by_hand(session, budget)
+        if plan is None:
+            emit(Notice(NOTHING_TO_COMPACT))
+            return Answered()
+        shorter = await sum_up(session, plan, budget, ask, emit, focus)
+        return shorter if isinstance(shorter, Failed) else Answered()
+    except asyncio.CancelledError:
+        return Cancelled()
+    except ModelFailed as failed:
+        return tell_failure(emit, failed.failure)
+    except Exception as error:
+        return tell_fault(emit, error, traceback.format_exc())
+
+
+async def _with_room(
+    session: Session,
+    turn: Turn,
+    hands: Hands,
+    emit: Emit,
+    budget: Budget,
+    may_summarise: bool,
+    refused: bool = False,
+) -> tuple[Session, Turn, bool]:
+    """The session and the turn as they fit the window, and whether a summary may still be made in this turn.
+    Raises ModelFailed when they cannot fit."""
+    while True:
+        room = make_room(session, turn, budget, may_summarise=may_summarise, refused=refused)
+        match room:
+            case Fits():
+                return session, turn, may_summarise
+            case Summarise(plan=plan):
+                shorter = await sum_up(session, plan, budget, hands.sum_up, emit)
+                if isinstance(shorter, Session):
+                    session = shorter
+                else:
+                    may_summarise = False
+                if refused:
+                    return session, turn, may_summarise
+            case Shorten(turn=turn):
+                refused = False
+            case TooLarge(line=line):
+                raise ModelFailed(Failure("overflow", line))
+
+
+async def _after_refusal(
+    session: Session, turn: Turn, hands: Hands, emit: Emit, failed: ModelFailed, may_summarise: bool
+) -> tuple[Session, Turn, bool]:
+    """What is tried once when the server says that the request is too long: the session and the turn made
+    shorter. Raises ModelFailed when there is nothing to make shorter."""
+    budget = await hands.budget(turn, emit)
+    taken = size(fit(session.messages + turn.messages)) + budget.tools
+    budget = after_overflow(budget, taken, failed.failure.window)
+    shorter = await _with_room(session, turn, hands, emit, budget, may_summarise, refused=True)
+    if shorter[:2] == (session, turn):
+        raise failed
+    return shorter
 
 
 async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools: tuple[str, ...]) -> Tool:

@@ -6,13 +6,13 @@ from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, parse_command
-from minime.core.events import Event, Outcome
+from minime.core.context_text import context_text
+from minime.core.events import Cancelled, Event, Outcome
 from minime.core.listing import count, row_text
 from minime.core.screen import (
     Piece,
     Screen,
     Style,
-    context_text,
     errors_pieces,
     resumed_pieces,
     show_event,
@@ -127,6 +127,8 @@ class Terminal:
                 self._resume(wanted)
             case Slash(name="retry"):
                 runner.run(self._retry())
+            case Slash(name="compact", argument=focus):
+                runner.run(self._compact(focus))
             case Slash(name="model", argument=name):
                 runner.run(self._model(name))
             case Slash(name=name, argument=argument):
@@ -141,6 +143,12 @@ class Terminal:
         assert self.permission is not None, "a visit has begun"
         if not await self._answer(self.conversation.retry(self._show, self.permission.consent)):
             self._paper.line("nothing to try again yet")
+
+    async def _compact(self, focus: str) -> None:
+        self._screen = Screen()
+        outcome = await self._interrupts.guard(self.conversation.compact(focus, self._show))
+        if isinstance(outcome, Cancelled):
+            self.tell("cancelled")
 
     async def _answer(self, asked: Coroutine[Any, Any, tuple[Turn, Outcome] | None]) -> bool:
         """Shows a turn from its first word to its end; False when there was none."""
@@ -184,7 +192,7 @@ class Terminal:
                 when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
                 self._paper.write(errors_pieces(session, when))
             case "context":
-                self._paper.line(context_text(session, self.conversation.agent.context_window))
+                self._paper.line(context_text(session, self.conversation.agent.asking.budget(session)))
             case "tools":
                 self._paper.line(tools_text(self.conversation.agent.tool_names))
             case "mode":

@@ -25,7 +25,6 @@ from minime.core.screen import (
     Pieces,
     Screen,
     call_title,
-    context_text,
     diff_pieces,
     errors_pieces,
     message_pieces,
@@ -188,14 +187,6 @@ def test_error_records_are_shown_with_their_time_question_and_raw_words() -> Non
         '10:17  generation · after 1 turn · "and test.py?"\n    no server\n    refused\n    by all\n'
     )
     assert plain(errors_pieces(fresh(), ())) == "no errors in this conversation\n"
-
-
-def test_the_context_is_told_as_the_server_counted_it() -> None:
-    assert context_text(talked(tool_turn()), 8192) == (
-        "last request: 217 tokens, 7,975 left · context window: 8,192 tokens"
-    )
-    assert "not counted yet" in context_text(fresh(), None)
-    assert "contextWindow" in context_text(fresh(), None)
 
 
 def test_the_tools_are_listed_in_a_line_each() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from minime.core.budget import Budget
 from minime.core.config.settings import TOOL_NAMES
 from minime.core.events import (
     Answered,
@@ -22,7 +23,7 @@ from minime.core.events import (
 from minime.core.model.failures import Failure
 from minime.core.tools.consent import No, refusal_text
 from minime.core.turn import CANCELLED_RESULT, CUT_CALL_RESULT, Turn, start, turn_stopped
-from minime.core.values import Assistant, Session, Tool, ToolCall, User, tool_call
+from minime.core.values import Assistant, Message, Session, Tool, ToolCall, User, tool_call
 from minime.shell.loop import Emit, Hands, run_turn
 from minime.shell.model.model import ModelFailed
 from minime.shell.tools.tools import Ready, Tools
@@ -41,10 +42,32 @@ class Script:
         self.refusal = refusal
         self.events: list[Event] = []
         tools = Tools(root, root)
-        self.hands = Hands(self.ask, tools.prepare, self.consent, tools.run, self.kept.append)
+        self.budget = Budget()
+        self.sessions: list[Session] = []
+        self.summed_up: list[tuple[Message, ...]] = []
+        self.hands = Hands(
+            self.ask,
+            self.ask_budget,
+            self.sum_up,
+            tools.prepare,
+            self.consent,
+            tools.run,
+            self.kept.append,
+        )
 
-    async def ask(self, turn: Turn, emit: Emit) -> Assistant:
+    async def ask_budget(self, turn: Turn | None, emit: Emit) -> Budget:
+        return self.budget
+
+    async def sum_up(self, history: tuple[Message, ...], most: int, emit: Emit) -> Assistant:
+        self.summed_up.append(history)
+        return await self._answer(emit)
+
+    async def ask(self, session: Session, turn: Turn, emit: Emit) -> Assistant:
         self.asked.append(turn)
+        self.sessions.append(session)
+        return await self._answer(emit)
+
+    async def _answer(self, emit: Emit) -> Assistant:
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer

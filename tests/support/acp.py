@@ -27,6 +27,7 @@ from minime.core.acp.effects import (
     Save,
     Send,
     SendLater,
+    StartCompaction,
     StartTurn,
     Stop,
     StopTurn,
@@ -282,6 +283,8 @@ class Conversation:
                 yield f"* save {session.id}: {_about(session)}"
             case StartTurn(session=session):
                 yield f"* start turn behind {_about(session)}"
+            case StartCompaction(session=session, focus=focus):
+                yield f"* compact {_about(session)}: {focus or 'no words'}"
             case StopTurn():
                 yield "* stop turn"
             case Decide(call_id=call_id, refusal=refusal):

@@ -65,8 +65,16 @@ class StartTurn(Value, frozen=True):
     turn: Turn | None = None
 
 
+class StartCompaction(Value, frozen=True):
+    """Have the older turns of `session` summed up; `focus` are words on what to keep in mind."""
+
+    id: str
+    session: Session
+    focus: str
+
+
 class StopTurn(Value, frozen=True):
-    """Cancel the running turn."""
+    """Cancel the running turn or compaction."""
 
     id: str
 
@@ -104,6 +112,7 @@ Effect = (
     | DeleteSession
     | Save
     | StartTurn
+    | StartCompaction
     | StopTurn
     | Decide
     | UseModel

@@ -3,6 +3,7 @@
 from minime.core.acp.effects import ListSessions, Open
 from minime.core.acp.state import Value
 from minime.core.acp.wire import Id
+from minime.core.config.settings import Compaction
 from minime.core.events import Event, Outcome
 from minime.core.listing import Row
 from minime.core.tools.permissions import Mode, PermissionRule
@@ -29,6 +30,7 @@ class Opening(Value, frozen=True):
     window: int = 0
     tools: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    summaries: Compaction = Compaction()
 
 
 class CannotOpen(Value, frozen=True):
@@ -93,6 +95,13 @@ class TurnEnded(Value, frozen=True):
     kind: str = ""
 
 
+class CompactionEnded(Value, frozen=True):
+    """A compaction that the person asked for is over; what came of it was told in events."""
+
+    id: str
+    outcome: Outcome
+
+
 class SaveDone(Value, frozen=True):
     """What came of saving the session `asked`: it as it was written, or the line that says why it was not."""
 
@@ -124,6 +133,7 @@ Input = (
     | ConsentNeeded
     | RoundKept
     | TurnEnded
+    | CompactionEnded
     | SaveDone
     | ModelsFound
     | Ended

@@ -13,6 +13,7 @@ from minime.core.acp.asking import consent_needed, permission_answered
 from minime.core.acp.choices import ModeParams, OptionParams, set_mode, set_option
 from minime.core.acp.effects import Send
 from minime.core.acp.inputs import (
+    CompactionEnded,
     ConsentNeeded,
     Deleted,
     Ended,
@@ -32,6 +33,7 @@ from minime.core.acp.prompting import (
     cancel,
     cancel_request,
     command_listed,
+    compaction_ended,
     ended,
     prompted,
     round_kept,
@@ -97,13 +99,15 @@ def step(state: State, heard: Input, stamp: Stamp) -> Step:
         case Deleted():
             return deleted(state, heard)
         case Happened():
-            return happened(state, heard)
+            return happened(state, heard, stamp)
         case ConsentNeeded():
             return consent_needed(state, heard)
         case RoundKept():
             return round_kept(state, heard, stamp)
         case TurnEnded():
             return turn_ended(state, heard, stamp)
+        case CompactionEnded():
+            return compaction_ended(state, heard, stamp)
         case SaveDone():
             return save_done(state, heard, stamp)
         case ModelsFound():
@@ -183,6 +187,7 @@ def _initialized(state: State, id: Id, capabilities: dict[str, Any]) -> Step:
     session, meta, auth = (_object(capabilities.get(key)) for key in ("session", "_meta", "auth"))
     client = Client(
         notices=isinstance(session.get("notices"), dict),
+        compaction=isinstance(session.get("compaction"), dict),
         terminal_auth=auth.get("terminal") is True,
         terminal_output=meta.get("terminal_output") is True,
     )

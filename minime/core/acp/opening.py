@@ -131,6 +131,7 @@ def _live(wish: Open, outcome: Opening, tag: str, before: Live | None) -> Live:
         model=outcome.model,
         window=outcome.window,
         tools=outcome.tools,
+        summaries=outcome.summaries,
     )
     if before is None:
         return live
@@ -152,6 +153,7 @@ def _live(wish: Open, outcome: Opening, tag: str, before: Live | None) -> Live:
         saves=before.saves,
         unsaved=before.unsaved,
         untold=before.untold,
+        gauge=before.gauge,
     )
 
 

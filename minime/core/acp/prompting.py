@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 
 from minime.core.acp.answers import Step, refuse
+from minime.core.acp.compacting import compaction_cancelled
 from minime.core.acp.effects import Effect, Effects, Save, Send, StopTurn
-from minime.core.acp.inputs import Listed, RoundKept, SaveDone, TurnEnded
+from minime.core.acp.inputs import CompactionEnded, Listed, RoundKept, SaveDone, TurnEnded
 from minime.core.acp.queueing import drop_queue, go_on, stop_if_over
 from minime.core.acp.showing import unfinished
 from minime.core.acp.slash import renewed, sessions_listed
@@ -22,11 +23,13 @@ from minime.core.acp.wire import (
     write_fault,
     write_response,
 )
+from minime.core.budget import learn_from
 from minime.core.events import Answered, Cancelled, Failed, Outcome
 from minime.core.screen import pending_text
 from minime.core.session import is_empty, settle, settle_retry, with_pending
 from minime.core.text import clip
-from minime.core.turn import Turn, rounds, stopped_text, turn_stopped
+from minime.core.tools.toolbox import declared_size
+from minime.core.turn import rounds, stopped_text, turn_stopped
 from minime.core.values import Stamp
 
 STOP_REASONS = {
@@ -76,10 +79,13 @@ def round_kept(state: State, kept: RoundKept, stamp: Stamp) -> Step:
 def turn_ended(state: State, ended: TurnEnded, stamp: Stamp) -> Step:
     """Settles the session and saves it; the prompt is answered when that is done."""
     id, live = ended.id, state.sessions.get(ended.id)
-    if live is None or live.running is None or live.command or live.answer:
+    if live is None or live.running is None or live.command or live.compacting or live.answer:
         return state, ()
     outcome = Cancelled() if live.stopping and isinstance(ended.outcome, Failed) else ended.outcome
     effects = unfinished(id, live)
+    live, told = compaction_cancelled(id, live)
+    effects += told
+    gauge = learn_from(live.gauge, live.session.messages, ended.turn.messages, declared_size(live.tools))
     if live.beside is None:
         session = settle(live.session, ended.turn, outcome, stamp.now)
     else:
@@ -92,11 +98,24 @@ def turn_ended(state: State, ended: TurnEnded, stamp: Stamp) -> Step:
     if isinstance(outcome, Failed) and session.pending is not None:
         live, told = tell_later(state, id, live, pending_text(session.pending))
         effects += told
-    answer = _answer(live, ended.turn, outcome, ended.kind)
-    live = msgspec.structs.replace(live, answer=answer, asked=(), calls={}, beside=None)
+    answer = _answer(live, outcome, ended.kind, STOP_REASONS.get(turn_stopped(ended.turn), "end_turn"))
+    live = msgspec.structs.replace(live, answer=answer, asked=(), calls={}, beside=None, gauge=gauge)
     if session != live.session and not is_empty(session):
         live, saves = put(id, live, session)
         effects += saves
+    state, more = go_on(with_live(state, id, live), id, stamp)
+    return state, (*effects, *more)
+
+
+def compaction_ended(state: State, ended: CompactionEnded, stamp: Stamp) -> Step:
+    """The answer to /compact; what came of it is kept and told already."""
+    id, live = ended.id, state.sessions.get(ended.id)
+    if live is None or not live.compacting or live.answer:
+        return state, ()
+    live, effects = compaction_cancelled(id, live)
+    outcome = Cancelled() if live.stopping and isinstance(ended.outcome, Failed) else ended.outcome
+    answer = _answer(live, outcome, getattr(outcome, "kind", ""), "end_turn")
+    live = msgspec.structs.replace(live, answer=answer)
     state, more = go_on(with_live(state, id, live), id, stamp)
     return state, (*effects, *more)
 
@@ -187,7 +206,7 @@ def _saved(state: State, live: Live, done: SaveDone) -> tuple[Live, Effects]:
     return tell(state, done.id, live, done.line) if done.line and not live.deleting else (live, ())
 
 
-def _answer(live: Live, turn: Turn, outcome: Outcome, kind: str) -> bytes:
+def _answer(live: Live, outcome: Outcome, kind: str, stop_reason: str) -> bytes:
     assert live.running is not None, "only a running prompt is answered"
     request = live.running.request
     match outcome:
@@ -196,6 +215,6 @@ def _answer(live: Live, turn: Turn, outcome: Outcome, kind: str) -> bytes:
             data = {"kind": kind or "generation", "details": clip(raw or shown, MOST_DETAILS)}
             return write_fault(request, Fault(code, shown, data))
         case Answered() if not live.stopping:
-            return write_response(request, {"stopReason": STOP_REASONS.get(turn_stopped(turn), "end_turn")})
+            return write_response(request, {"stopReason": stop_reason})
         case Answered() | Cancelled():
             return write_response(request, {"stopReason": "cancelled"})

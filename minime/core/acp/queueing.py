@@ -3,7 +3,17 @@
 import msgspec
 
 from minime.core.acp.answers import Step, info_shown, send
-from minime.core.acp.effects import DeleteSession, Effect, Effects, Forget, Save, Send, StartTurn, Stop
+from minime.core.acp.effects import (
+    DeleteSession,
+    Effect,
+    Effects,
+    Forget,
+    Save,
+    Send,
+    StartCompaction,
+    StartTurn,
+    Stop,
+)
 from minime.core.acp.slash import run_slash
 from minime.core.acp.state import Live, Prompt, State, acp_commands, with_live, without_live
 from minime.core.acp.telling import pause, say
@@ -49,7 +59,14 @@ def _answered(state: State, id: str, live: Live) -> Step:
     quiet = live.command or live.deleting or not live.session.title
     titled: Effects = () if quiet else (send(id, info_shown(live)),)
     idle = msgspec.structs.replace(
-        pause(live), running=None, command=False, stopping=False, answer=b"", asked=(), calls={}
+        pause(live),
+        running=None,
+        command=False,
+        compacting=False,
+        stopping=False,
+        answer=b"",
+        asked=(),
+        calls={},
     )
     return with_live(state, id, idle), (*titled, Send(live.answer))
 
@@ -79,6 +96,9 @@ def _begun(state: State, id: str, live: Live, stamp: Stamp) -> Step:
         beside, turn = found
         live = msgspec.structs.replace(live, beside=None if beside is live.session else beside)
         return with_live(state, id, live), (*effects, StartTurn(id, beside, prompt.blocks, turn))
+    if isinstance(command, Slash) and command.name == "compact":
+        live = msgspec.structs.replace(live, compacting=True)
+        return with_live(state, id, live), (*effects, StartCompaction(id, live.session, command.argument))
     if not isinstance(command, Question):
         live = msgspec.structs.replace(live, command=True)
         state, more = run_slash(with_live(state, id, live), id, prompt, command, stamp)

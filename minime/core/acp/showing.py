@@ -3,6 +3,7 @@
 import msgspec
 
 from minime.core.acp.answers import Step, send
+from minime.core.acp.compacting import CompactionEvent, show_compaction
 from minime.core.acp.effects import Effects
 from minime.core.acp.inputs import Happened
 from minime.core.acp.replay import fresh_id
@@ -29,18 +30,22 @@ from minime.core.events import (
     ToolStarted,
     UsageSeen,
 )
-from minime.core.values import Diff, Tool, ToolCall
+from minime.core.values import Diff, Stamp, Tool, ToolCall
 
 LAST_OUTPUT = 8_000
 """Characters of a running command's output that are shown: each update replaces the one before."""
 
 
-def happened(state: State, said: Happened) -> Step:
+def happened(state: State, said: Happened, stamp: Stamp) -> Step:
     """Shows an event of a running turn."""
     live = state.sessions.get(said.id)
     if live is None or live.running is None or live.answer:
         return state, ()
-    live, effects = _shown(state, said.id, live, said.event)
+    event = said.event
+    if isinstance(event, CompactionEvent):
+        live, effects = show_compaction(state, said.id, live, event, stamp)
+    else:
+        live, effects = _shown(state, said.id, live, event)
     return with_live(state, said.id, live), effects
 
 
@@ -66,7 +71,8 @@ def _shown(state: State, id: str, live: Live, event: Event) -> tuple[Live, Effec
             return _progressed(id, live, live.calls[call_id], text)
         case ToolFinished(result=result) if result.tool_call_id in live.calls:
             return _finished(id, live, live.calls[result.tool_call_id], result)
-        case UsageSeen(usage=usage):
+        case UsageSeen(usage=usage, window=window):
+            live = msgspec.structs.replace(live, window=window or live.window)
             return live, (send(id, usage_shown(usage, live.window)),) if live.window else ()
         case Notice(text=text):
             return tell(state, id, live, text)

@@ -9,9 +9,11 @@ from minime.core.acp.state import Live, Prompt, Renewal, State, acp_commands, wi
 from minime.core.acp.telling import put, say
 from minime.core.acp.updates import ModeShown, OptionsShown
 from minime.core.acp.wire import write_response
+from minime.core.budget import Budget, gauge_of, new_budget
 from minime.core.commands import COMMANDS, Command, Slash, Unknown, help_text
+from minime.core.context_text import context_text
 from minime.core.listing import Row, row_text
-from minime.core.screen import context_text, errors_pieces, plain, tools_text, undone_text
+from minime.core.screen import errors_pieces, plain, tools_text, undone_text
 from minime.core.session import (
     changed_files,
     fork,
@@ -23,6 +25,7 @@ from minime.core.session import (
 )
 from minime.core.tools.consent import always_text
 from minime.core.tools.permissions import MODES
+from minime.core.tools.toolbox import declared_size
 from minime.core.values import Session, Stamp, first_line
 
 NOT_HERE = "/{name} works in the terminal only"
@@ -151,7 +154,7 @@ def _text(live: Live, name: str) -> str:
             text = plain(errors_pieces(live.session, when)).rstrip("\n")
             return _fenced(text) if when else text
         case "context":
-            return context_text(live.session, live.window or None)
+            return _fenced(context_text(live.session, _budget(live)))
         case "tools":
             return _fenced(tools_text(live.tools))
         case "mode":
@@ -162,6 +165,12 @@ def _text(live: Live, name: str) -> str:
             return "\n".join([*allowed, *refused]) or "nothing is allowed beforehand"
         case _:
             return NOT_HERE.format(name=name)
+
+
+def _budget(live: Live) -> Budget:
+    tools = declared_size(live.tools)
+    gauge = live.gauge if live.gauge.counts else gauge_of(live.session, tools)
+    return new_budget(live.window, tools, gauge, live.summaries)
 
 
 def _fenced(text: str) -> str:

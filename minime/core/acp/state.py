@@ -6,7 +6,9 @@ import msgspec
 
 from minime.core.acp.updates import Shown
 from minime.core.acp.wire import Id
+from minime.core.budget import Gauge
 from minime.core.commands import Entry
+from minime.core.config.settings import Compaction
 from minime.core.tools.consent import AlwaysRule
 from minime.core.tools.permissions import Mode, PermissionRule
 from minime.core.values import Session, ToolCall
@@ -20,6 +22,7 @@ class Client(Value, frozen=True):
     """What the editor said it can take."""
 
     notices: bool = False
+    compaction: bool = False
     terminal_auth: bool = False
     terminal_output: bool = False
 
@@ -77,7 +80,9 @@ class Live(Value, frozen=True):
     `running` is the prompt in hand, a `command` where the model has no part in it. `stopping`: it was
     cancelled. `answer` is what its request will be answered with, as soon as `saves` (on their way) are done.
     `unsaved`: the newest save failed. `tag` and `said` make the ids of messages, `shown` are the ids of the
-    calls that the editor knows, `calls` those not finished.
+    calls that the editor knows, `calls` those not finished. `compacting`: the prompt in hand is /compact;
+    `compaction` is the id of one under way that the editor is shown, `summaries` the rules for them; `gauge`
+    is what the server's counts have taught.
     """
 
     session: Session
@@ -111,6 +116,10 @@ class Live(Value, frozen=True):
     untold: tuple[str, ...] = ()
     renewal: Renewal | None = None
     beside: Session | None = None
+    compacting: bool = False
+    compaction: str = ""
+    gauge: Gauge = Gauge()
+    summaries: Compaction = Compaction()
 
 
 class State(Value, frozen=True):
@@ -134,6 +143,7 @@ ACP_COMMANDS: tuple[str, ...] = (
     "retry",
     "undo",
     "fork",
+    "compact",
     "title",
     "errors",
     "context",

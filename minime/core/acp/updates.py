@@ -105,6 +105,22 @@ class CommandsShown(Update, frozen=True, tag="available_commands_update"):
     available_commands: tuple[dict[str, Any], ...]
 
 
+class CompactionShown(Update, frozen=True, tag="compaction_update"):
+    """How a compaction goes, for editors that take such."""
+
+    compaction_id: str
+    status: Literal["in_progress", "completed", "failed", "cancelled"]
+    summary: tuple[Text, ...] | None = None
+    error: str | None = None
+
+
+class SummaryChunk(Update, frozen=True, tag="compaction_summary_chunk"):
+    """A piece of the summary that a compaction writes."""
+
+    compaction_id: str
+    content: Text
+
+
 class NoticeShown(Update, frozen=True, tag="notice"):
     """A line beside the conversation, for editors that take such."""
 

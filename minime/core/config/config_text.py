@@ -10,7 +10,7 @@ from minime.core.config.settings import McpCommand, McpServer, Settings, is_secr
 from minime.core.config.shapes import Duration, Key, Named, Table
 
 MASK = "***"
-NOT_IN_USE = frozenset({"compaction", "mcp"})
+NOT_IN_USE = frozenset({"mcp"})
 """Keys that are read and checked, and that nothing in this version follows."""
 
 WIDEST = 48

@@ -154,8 +154,8 @@ def _refused(refusal: Refusal, status: int, asked: Asked) -> str:
             window = f" of {refusal.window:,} tokens" if refusal.window else ""
             hint = _window_hint(asked.server.kind)
             return (
-                f"the conversation does not fit the model's context window{window}: begin a new one "
-                f"with /new; for a larger one set {hint}, and contextWindow in agent.yaml"
+                f"the conversation does not fit the model's context window{window}: /compact makes it "
+                f"shorter, /new begins another; for a larger one set {hint}, and contextWindow in agent.yaml"
             )
         case "no-tools":
             return f"{model} cannot call tools on {name}: {_tools_hint(asked.server.kind)}"
@@ -187,6 +187,16 @@ def _refused(refusal: Refusal, status: int, asked: Asked) -> str:
             return f"{name} refused the request{number}{said}; mm config shows what is set"
         case _:
             assert_never(refusal.meaning)
+
+
+def cut_text(kind: Kind, counted: int, estimate: int) -> str:
+    """The line for a server that has cut a prompt without a word: it counted far fewer tokens than it was
+    sent."""
+    return (
+        f"{server_name(kind)} has read about {counted:,} of about {estimate:,} tokens: it cuts what does not "
+        f"fit its context window, and says nothing. For a larger window set {_window_hint(kind)}; "
+        f"contextWindow: {counted} in agent.yaml has mm keep to this one"
+    )
 
 
 def _silence(trouble: NoAnswer, name: str, watchdog: float) -> str:
@@ -231,7 +241,7 @@ def _tools_hint(kind: Kind) -> str:
 def _window_hint(kind: Kind) -> str:
     match kind:
         case "ollama":
-            return "OLLAMA_CONTEXT_LENGTH or num_ctx"
+            return "OLLAMA_CONTEXT_LENGTH, or num_ctx in the Modelfile"
         case "docker":
             return "docker model configure --context-size"
         case "llama.cpp":

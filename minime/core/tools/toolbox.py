@@ -165,6 +165,12 @@ def tool_declarations(names: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
     )
 
 
+def declared_size(names: tuple[str, ...]) -> int:
+    """Bytes of the declarations of the named tools, as they are sent; 0 for none."""
+    declared = tool_declarations(names)
+    return len(msgspec.json.encode(declared)) if declared else 0
+
+
 def parse_call(call: ToolCall, names: tuple[str, ...]) -> Action | BadCall:
     """What the model asks for, or what was wrong with its call; `names` are the tools it may use.
 

@@ -124,6 +124,10 @@ class Model:
                 self._toolless.add(model)
             await asyncio.sleep(again.seconds)
 
+    def takes_tools(self, model: str) -> bool:
+        """Whether `model` may be offered tools: the server has not said that it cannot call any."""
+        return model not in self._toolless
+
     async def models(self) -> tuple[str, ...]:
         """The names of the models that the server has. Raises ModelFailed only."""
         found = await self._models()

@@ -10,8 +10,8 @@ from minime.core.tools.filetext import HEAD, codec_of
 from minime.core.tools.toolbox import ReadFile, Said
 from minime.shell.tools.inside import Place, near_names, open_place, problem_text
 
-ROOM = LIMIT - 500
-"""Characters of a file shown at a time; the rest is for the note."""
+NOTE = 100
+"""Characters that are left for the note below what is shown."""
 
 SCANNED = 256_000_000
 """Characters of a file passed on the way to the line asked for."""
@@ -30,8 +30,9 @@ class _Page(NamedTuple):
     total: int | None
 
 
-def read_file(place: Place, action: ReadFile, stop: threading.Event) -> Said:
-    """The lines asked for, as many as fit, and a note that says how to go on where there are more."""
+def read_file(place: Place, action: ReadFile, stop: threading.Event, limit: int = LIMIT) -> Said:
+    """The lines asked for, as many as fit in `limit` characters, and a note that says how to go on where
+    there are more."""
     try:
         with open_place(place) as descriptor:
             size = os.fstat(descriptor).st_size
@@ -44,7 +45,7 @@ def read_file(place: Place, action: ReadFile, stop: threading.Event) -> Said:
             with open(descriptor, encoding=codec[0], errors="replace", closefd=False) as file:
                 if codec[1]:
                     file.read(1)
-                page = _page(file, max(1, action.offset), action.limit, size, stop)
+                page = _page(file, max(1, action.offset), action.limit, limit - NOTE, size, stop)
     except OSError as error:
         near = near_names(place) if isinstance(error, FileNotFoundError) else ()
         hint = f"; there is {', '.join(near)}" if near else ""
@@ -52,29 +53,31 @@ def read_file(place: Place, action: ReadFile, stop: threading.Event) -> Said:
     return _told(place, page, size)
 
 
-def _page(file: io.TextIOBase, offset: int, limit: int, size: int, stop: threading.Event) -> _Page:
+def _page(
+    file: io.TextIOBase, offset: int, most_lines: int, room: int, size: int, stop: threading.Event
+) -> _Page:
     """The lines from `offset` on, and the number of lines where it is worth the time to count them."""
     lines: list[str] = []
-    room, number, passed, is_over = ROOM, 0, 0, False
+    left, number, passed, is_over = room, 0, 0, False
     while not stop.is_set():
-        line, length = _line(file, stop)
+        line, length = _line(file, room, stop)
         if not line:
             return _Page(offset, lines, number)
         number, passed = number + 1, passed + length
         if number >= offset and not is_over:
-            text = clip(clean(line), ROOM)
-            if lines and len(text) > room:
+            text = clip(clean(line), room)
+            if lines and len(text) > left:
                 is_over = True
             else:
                 lines.append(text)
-                room -= len(text)
-                is_over = room <= 0 or len(lines) == limit
+                left -= len(text)
+                is_over = left <= 0 or len(lines) == most_lines
         if (is_over and size > COUNTED) or passed > SCANNED:
             break
     return _Page(offset, lines, None)
 
 
-def _line(file: io.TextIOBase, stop: threading.Event) -> tuple[str, int]:
+def _line(file: io.TextIOBase, room: int, stop: threading.Event) -> tuple[str, int]:
     """The next line and its true length; of one that is much too long, the two ends. A line without an end
     is read as far as a file is passed over at all."""
     line = file.readline(_PIECE)
@@ -88,7 +91,7 @@ def _line(file: io.TextIOBase, stop: threading.Event) -> tuple[str, int]:
         if len(line) > 4 * _PIECE:
             line = line[:_PIECE] + line[-_PIECE:]
     if length > len(line):
-        half = ROOM // 2 - 50
+        half = room // 2 - 50
         left_out = length - 2 * half
         line = f"{line[:half]}\n… {left_out:,} characters of this line left out …\n{line[-half:]}"
     return line, length

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from minime.core.text import clean, clip, mask
+from minime.core.text import LIMIT, clean, clip, mask
 from minime.core.tools.running import command_environment, command_seconds
 from minime.core.tools.toolbox import (
     Action,
@@ -78,8 +78,11 @@ class Tools:
         except Exception as error:
             return Impossible(self._plain(f"{action.path}: {error}"))
 
-    async def run(self, call_id: str, ready: Ready, progress: Callable[[str], None]) -> Tool:
-        """What came of it. `progress` gets the output of a command as it comes, in this thread.
+    async def run(
+        self, call_id: str, ready: Ready, progress: Callable[[str], None], limit: int = LIMIT
+    ) -> Tool:
+        """What came of it, in at most `limit` characters. `progress` gets the output of a command as it
+        comes, in this thread.
 
         Raises CancelledError only, when cancelled: then nothing of the action is running any more.
         """
@@ -93,12 +96,12 @@ class Tools:
             loop.call_soon_threadsafe(progress, text)
 
         try:
-            said = await in_thread(lambda stop: self._run(ready, stop, show))
+            said = await in_thread(lambda stop: self._run(ready, stop, show, limit))
         except Exception as error:
             why = error.strerror if isinstance(error, OSError) else None
             said = Said(f"could not be done: {why or error}", failed=True)
         diff = None if said.failed else ready.diff
-        return Tool(call_id, clip(self._plain(said.text)), failed=said.failed, diff=diff)
+        return Tool(call_id, clip(self._plain(said.text), limit), failed=said.failed, diff=diff)
 
     def _prepare_command(self, action: RunCommand) -> Ready | Impossible:
         if not action.command.strip():
@@ -125,7 +128,7 @@ class Tools:
         diff = Diff(change.diff.path, None if old is None else self._plain(old), self._plain(new))
         return Ready(action, place.where, diff, place, change)
 
-    def _run(self, ready: Ready, stop: threading.Event, show: Callable[[str], None]) -> Said:
+    def _run(self, ready: Ready, stop: threading.Event, show: Callable[[str], None], limit: int) -> Said:
         from minime.shell.tools.read_tools import read_file
         from minime.shell.tools.write_tools import make_change
 
@@ -135,7 +138,7 @@ class Tools:
             case Ready(change=Change() as change):
                 return make_change(change)
             case Ready(action=ReadFile() as action, place=Place() as place):
-                return read_file(place, action, stop)
+                return read_file(place, action, stop, limit)
             case Ready(action=ListDirectory() as action, place=Place() as place):
                 from minime.shell.tools.search_tool import list_directory
 

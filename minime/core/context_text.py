@@ -1,0 +1,35 @@
+"""A conversation and its budget in, what `/context` says out: tokens used, left, and what takes the room."""
+
+from minime.core.budget import Budget, about, shares
+from minime.core.values import Session
+
+WIDTH = 30
+"""Characters of the bar."""
+
+
+def context_text(session: Session, budget: Budget) -> str:
+    """Lines for a person: the bar, and below it each part that takes room. All numbers are estimates."""
+    parts = shares(session, budget)
+    rows = (
+        ("system prompt", parts.system),
+        ("tools", parts.tools),
+        ("summary", parts.summary),
+        ("questions", parts.questions),
+        ("answers", parts.answers),
+        ("tool results", parts.results),
+    )
+    lines = [_head(parts.used, budget.window)]
+    lines += [f"  {name:14}{f'~{about(taken):,}':>8}" for name, taken in rows if taken]
+    if budget.window and budget.auto:
+        lines.append(f"older turns become a summary from ~{about(budget.limit):,} on (/compact does it now)")
+    return "\n".join(lines)
+
+
+def _head(used: int, window: int) -> str:
+    if not window:
+        return f"~{about(used):,} tokens used; the context window is not known (contextWindow tells)"
+    part = min(1.0, used / window)
+    filled = max(1, round(part * WIDTH))
+    left = max(0, window - used)
+    bar = "█" * filled + "░" * (WIDTH - filled)
+    return f"{bar} {part:.0%} · ~{about(used):,} of {window:,} tokens used, ~{about(left):,} left"

@@ -1,0 +1,152 @@
+"""How the model that answers is asked: what it is offered, what fits its window, what its counts teach."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from minime.core.budget import (
+    Budget,
+    Gauge,
+    about,
+    gauge_of,
+    is_cut,
+    learn,
+    new_budget,
+    result_limit,
+    size,
+    tokens,
+)
+from minime.core.config.fit import Fit, fit_for
+from minime.core.config.settings import Settings
+from minime.core.events import Event, Notice, UsageSeen
+from minime.core.model.failures import cut_text
+from minime.core.model.servers import Server
+from minime.core.request import Sampling, build_request, fit, offered_tools, sampling, summary_request
+from minime.core.tools.toolbox import declared_size, tool_declarations
+from minime.core.turn import Turn
+from minime.core.values import Assistant, Message, Session, Tool, ToolCall
+from minime.shell.loop import Emit, Hands
+from minime.shell.model.model import Model, ModelFailed
+from minime.shell.tools.tools import Ready, Tools
+
+if TYPE_CHECKING:
+    from minime.shell.model.embedded import Embedded
+
+
+class Connection(NamedTuple):
+    """A model that can be asked: where, under which name, how much at once, and what ends with it."""
+
+    model: Model
+    server: Server
+    name: str
+    fit: Fit
+    embedded: "Embedded | None" = None
+
+
+class Asking:
+    """What an agent knows about asking its model. `connected` reaches for it, `window` is its context window
+    in tokens (0: not known); `told_window` is the one that its server has named in a refusal."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        connected: Callable[[Callable[[str], None]], Awaitable[Connection]],
+        window: Callable[[], int],
+    ) -> None:
+        self.told_window = 0
+        self._settings = settings
+        self._connected = connected
+        self._window = window
+        self._fit = fit_for(False, settings)
+        self._gauge = Gauge()
+        self._told_cut: set[str] = set()
+
+    def hands(
+        self,
+        session: Session,
+        tools: Tools,
+        consent: Callable[[ToolCall, Ready], Awaitable[str]],
+        keep: Callable[[Turn], None],
+    ) -> Hands:
+        """What a turn beside `session` needs of the world."""
+
+        async def ask(session: Session, turn: Turn, emit: Emit) -> Assistant:
+            connection = await self._reach(emit)
+            names = self._offered(connection, turn)
+            body = build_request(
+                session,
+                turn,
+                connection.name,
+                tool_declarations(names),
+                sampling(self._settings, connection.fit, turn, names),
+            )
+
+            def watch(event: Event) -> None:
+                if isinstance(event, UsageSeen):
+                    event = UsageSeen(event.usage, self._window())
+                emit(event)
+
+            try:
+                answer = await connection.model.ask(body, frozenset(names), watch)
+            except ModelFailed as failed:
+                if failed.failure.window:
+                    self.told_window = failed.failure.window
+                raise
+            if names == self._offered(connection, turn) and answer.usage is not None:
+                sent = size(fit(session.messages + turn.messages)) + declared_size(names)
+                self._count(connection, session, sent, answer.usage.prompt_tokens, emit)
+            return msgspec.structs.replace(answer, model=connection.name)
+
+        async def run(call_id: str, ready: Ready, progress: Callable[[str], None]) -> Tool:
+            return await tools.run(call_id, ready, progress, result_limit(self.budget(session)))
+
+        self.budget(session)
+        return Hands(ask, self.ask_budget, self.sum_up, tools.prepare, consent, run, keep)
+
+    def budget(self, session: Session) -> Budget:
+        """What a request behind `session` may take, as far as is known without asking anybody. The counts
+        that stand in the session teach how many bytes make a token, where nothing else has."""
+        declared = declared_size(self._settings.tools)
+        budget = self._budget(self._fit, declared)
+        if not self._gauge.counts:
+            self._gauge = gauge_of(session, budget.tools)
+            budget = self._budget(self._fit, declared)
+        return budget
+
+    async def ask_budget(self, turn: Turn | None, emit: Emit) -> Budget:
+        """What a request of `turn` may take, once the model that answers is known. Raises ModelFailed."""
+        connection = await self._reach(emit)
+        names = self._settings.tools if turn is None else self._offered(connection, turn)
+        return self._budget(connection.fit, declared_size(names))
+
+    async def sum_up(self, history: tuple[Message, ...], most: int, emit: Emit) -> Assistant:
+        """The model's answer to a history of its own, without tools, in at most so many tokens. Raises
+        ModelFailed."""
+        connection = await self._reach(emit)
+        wanted = Sampling(temperature=connection.fit.temperature, max_tokens=most)
+        body = summary_request(history, connection.name, wanted)
+        answer = await connection.model.ask(body, frozenset(), emit)
+        return msgspec.structs.replace(answer, model=connection.name)
+
+    async def _reach(self, emit: Emit) -> Connection:
+        connection = await self._connected(lambda line: emit(Notice(line)))
+        self._fit = connection.fit
+        return connection
+
+    def _budget(self, fit: Fit, tools: int) -> Budget:
+        rules, answer = self._settings.compaction, fit.max_output or 0
+        return new_budget(self._window(), tools, self._gauge, rules, answer)
+
+    def _offered(self, connection: Connection, turn: Turn) -> tuple[str, ...]:
+        if not connection.model.takes_tools(connection.name):
+            return ()
+        return offered_tools(connection.fit, self._settings.tools, turn)
+
+    def _count(self, connection: Connection, session: Session, sent: int, counted: int, emit: Emit) -> None:
+        """Learns from what the server counted of so many bytes, and tells once if it has cut the prompt."""
+        self._gauge = learn(self._gauge, sent, counted)
+        kind = connection.server.kind
+        if kind != "embedded" and is_cut(sent, counted) and session.id not in self._told_cut:
+            self._told_cut.add(session.id)
+            emit(Notice(cut_text(kind, counted, about(tokens(self._gauge, sent)))))
