@@ -5,6 +5,7 @@ decoded in one strict pass; one with other keys takes the slower way, which keep
 stand in (`Value.extra`), so that a load and a save lose nothing.
 """
 
+import re
 from typing import Any, NoReturn
 
 import msgspec
@@ -27,6 +28,9 @@ class _Probe(msgspec.Struct):
 _STRICT = msgspec.json.Decoder(Session)
 _PROBE = msgspec.json.Decoder(_Probe)
 _UNKNOWN_BYTES = UNKNOWN.encode()
+_HEX = rb"[0-9a-fA-F]{2}"
+_PAIR = rb"u[dD][89abAB]" + _HEX + rb"\\u[dD][c-fC-F]" + _HEX
+_ESCAPE = re.compile(rb"\\(?:" + _PAIR + rb"|(u[dD][89a-fA-F]" + _HEX + rb")|.)", re.DOTALL)
 
 
 def encode(session: Session) -> bytes:
@@ -34,7 +38,8 @@ def encode(session: Session) -> bytes:
     data = msgspec.json.encode(session)
     if _UNKNOWN_BYTES in data:
         data = msgspec.json.encode(_lay_out(msgspec.json.decode(data)))
-    return msgspec.json.format(data, indent=2) + b"\n"
+    data = msgspec.json.format(data, indent=2)
+    return data + b"\n"
 
 
 def decode(data: bytes) -> Session:
@@ -55,6 +60,7 @@ def decode(data: bytes) -> Session:
 def _decode_with_care(data: bytes) -> Session:
     if not data.strip(b" \t\r\n\0"):
         raise Unreadable("empty")
+    data = _ESCAPE.sub(_paired, data)
     try:
         probe = _PROBE.decode(data)
         raw = msgspec.json.decode(data)
@@ -75,6 +81,11 @@ def _decode_with_care(data: bytes) -> Session:
         return msgspec.convert(_gather(raw, inspect.type_info(Session)), Session)
     except (msgspec.ValidationError, RecursionError) as error:
         raise Unreadable(_sentence(str(error))) from None
+
+
+def _paired(escape: re.Match[bytes]) -> bytes:
+    """Half a character, as other programs write it, is none: what stands for those that cannot be read."""
+    return rb"\ufffd" if escape[1] else escape[0]
 
 
 def _explain(data: bytes, error: Exception) -> NoReturn:

@@ -13,6 +13,9 @@ import msgspec
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 """A moment with its zone; UTC wherever mm makes one."""
 
+Count = Annotated[int, msgspec.Meta(ge=0)]
+"""How many of something there are."""
+
 Stopped = Literal["", "cancelled", "length", "steps", "loop"]
 """Why an answer ended before its time; empty when it did not."""
 
@@ -86,7 +89,7 @@ class User(Value, frozen=True, tag_field="role", tag="user"):
 
     content: str | tuple[TextPart | ImagePart, ...]
     typed: str = ""
-    compacted: int = 0
+    compacted: Count = 0
 
 
 class Assistant(Value, frozen=True, tag_field="role", tag="assistant"):

@@ -135,7 +135,10 @@ class Projects:
             details = "\n".join(loaded.lines)
             return CannotOpen(INTERNAL_ERROR, f"the configuration is broken: {loaded.lines[0]}", details)
         settings = loaded.settings
-        store, _ = self._stores.setdefault(project, (Store(project), wish.cwd))
+        if project not in self._stores:
+            self._stores[project] = (Store(project), wish.cwd)
+            self._stores[project][0].tidy()
+        store, _ = self._stores[project]
         agent = Agent(settings, project, cwd.resolve(), self._environ, tuple(map(Path, wish.also)))
         keeps = settings.sessions.enabled
         if wish.why == "new":

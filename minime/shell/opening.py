@@ -106,7 +106,11 @@ def _conversation(wishes: Wishes, paper: Paper, *, interactive: bool) -> Convers
         paper.line(notice, "yellow")
     keeps = wishes.keep and loaded.settings.sessions.enabled
     agent = Agent(loaded.settings, project, wishes.start.resolve(), os.environ)
-    return Conversation(agent, Store(project) if keeps else None)
+    if not keeps:
+        return Conversation(agent, None)
+    store = Store(project)
+    store.tidy()
+    return Conversation(agent, store)
 
 
 def _settings(project: Path, wishes: Wishes, environ: Mapping[str, str], *, ask: bool) -> Loaded | Broken:

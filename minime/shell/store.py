@@ -2,9 +2,8 @@
 
 import os
 import secrets
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,14 +23,20 @@ from minime.core.listing import (
 from minime.core.session import is_empty, with_title
 from minime.core.values import Session, Stamp
 from minime.shell.tools.inside import NotRegularError, read_head, read_regular
+from minime.shell.whole_file import (
+    drafted,
+    locked,
+    put_if_free,
+    put_in_place,
+    remove_leftovers,
+    sync_folder,
+)
 
 LARGEST = 1_000_000_000
 """Bytes of a session file that is read."""
 
-LOCK_SECONDS = 5.0
-"""How long a save waits for others to let go of the lock; they hold it for milliseconds."""
-
-LOCK_PAUSE = 0.01
+TRIES = 20
+"""How often a save begins anew because of what other processes do to the file in between."""
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -79,10 +84,13 @@ class Store:
         left alone and the session goes to `stamp.fresh_id`; if only its title is new, that is taken over."""
         try:
             self._make_folder()
-            with self._lock():
-                return self._save(session, stamp)
+            return self._save(session, stamp.fresh_id)
         except OSError as error:
             return NotSaved(f"cannot save the session in {self.folder}: {_errno_text(error)}")
+
+    def tidy(self) -> None:
+        """Removes what saves of killed processes have left behind."""
+        remove_leftovers(self.folder)
 
     def heads(self) -> tuple[Head, ...]:
         """All sessions that were used, newest use first, from the beginning of their files. A damaged one
@@ -111,9 +119,12 @@ class Store:
     def remove_unused(self, before: datetime) -> None:
         """Removes sessions without a question, an error or a pending round that were opened before then."""
         with suppress(OSError):
-            for id in self._ids():
-                if _drawn(id) < before and self._head(id) is None:
-                    self.delete(id)
+            old = [id for id in self._ids() if _drawn(id) < before and self._head(id) is None]
+            if old:
+                with self._lock():  # one of them may be used in this moment
+                    for id in old:
+                        if self._head(id) is None:
+                            self.delete(id)
 
     def read(self, id: str) -> bytes:
         """The bytes of a session's file. Raises OSError, also for a pipe or device in its place."""
@@ -174,72 +185,69 @@ class Store:
         with suppress(FileExistsError), (home / ".gitignore").open("x", encoding="utf-8") as file:
             file.write("*\n")
 
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Held while a file is compared and replaced; it dies with the process. Raises OSError, also when
-        somebody else does not let go of it."""
-        if not hasattr(os, "O_NOFOLLOW"):  # Windows has no advisory lock of this kind
-            yield
-            return
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        handle = os.open(self.folder / ".lock", flags, 0o600)
-        try:
-            deadline = time.monotonic() + LOCK_SECONDS
-            while not _locked(handle):
-                if time.monotonic() >= deadline:
-                    raise OSError(0, "another process, perhaps a stopped one, holds its lock")
-                time.sleep(LOCK_PAUSE)
-            yield
-        finally:
-            os.close(handle)
+    def _lock(self) -> AbstractContextManager[None]:
+        return locked(self.folder / ".lock")
 
-    def _save(self, session: Session, stamp: Stamp) -> Saved | NotSaved:
-        known = self._seen.get(session.id)
-        there = self._current(session.id)
+    def _save(self, session: Session, fresh_id: str) -> Saved:
+        """Raises OSError. The draft is written before the lock is taken, so that nobody waits for a disk."""
         notice = ""
-        if there != known:
-            title = _title_alone(known, there)
-            if title is None:
-                fresh = msgspec.structs.replace(session, id=stamp.fresh_id)
-                if known is not None:
-                    notice = _diverted(session.id, fresh.id, there is None)
-                session = fresh
+        for _ in range(TRIES):
+            data = encode(session)
+            path = self._path(session.id)
+            with drafted(path, data) as draft, self._lock():
+                agreed = self._agreed(session)
+                if agreed is session and self._put(draft, path, session.id):
+                    self._seen[session.id] = data
+                    break
+            if agreed is None or agreed is session:
+                if session.id in self._seen:
+                    notice = _diverted(session.id, fresh_id, deleted=not os.path.lexists(path))
+                session = msgspec.structs.replace(session, id=fresh_id)
+                fresh_id = f"{fresh_id[:-8]}{secrets.token_hex(4)}"
             else:
-                session = with_title(session, title)
-        data = encode(session)
-        self._replace(session.id, data)
-        self._seen[session.id] = data
+                session = agreed
+        else:
+            raise OSError(0, "other processes change it all the time")
+        sync_folder(self.folder)
         return Saved(session, notice)
 
-    def _current(self, id: str) -> bytes | None:
+    def _agreed(self, session: Session) -> Session | None:
+        """What may take the place of the session's file: `session` where the file is as this process knows it
+        or not known, with a title that another process gave it, None when the file is another's now."""
+        known = self._seen.get(session.id)
+        if known is None or (there := self._current(session.id)) == known:
+            return session
+        before, after = _decoded(known), _decoded(there)
+        if before is None or after is None or not _same_but_title(before, after):
+            return None
+        self._seen[session.id] = there
+        return session if session.title != before.title else with_title(session, after.title)
+
+    def _put(self, draft: Path, path: Path, id: str) -> bool:
+        """False when there is a file of that id already, and this process has never seen it."""
+        if id not in self._seen:
+            return put_if_free(draft, path)
+        put_in_place(draft, path)
+        return True
+
+    def _current(self, id: str) -> bytes:
+        """What the file holds now; nothing where there is none, or something else. Raises OSError."""
         try:
             return self.read(id)
-        except FileNotFoundError:
-            return None
-        except (IsADirectoryError, NotRegularError):
-            return b""  # not what this process wrote, whatever it is
+        except (FileNotFoundError, IsADirectoryError, NotRegularError):
+            return b""
 
-    def _replace(self, id: str, data: bytes) -> None:
-        path = self._path(id)
-        draft = self.folder / f".{id}.{secrets.token_hex(4)}.tmp"
-        try:
-            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
-        _sync_folder(self.folder)
+
+def _decoded(data: bytes) -> Session | None:
+    try:
+        return decode(data)
+    except Unreadable:
+        return None
 
 
 def _is_unused(data: bytes) -> bool:
-    try:
-        return is_empty(decode(data))
-    except Unreadable:
-        return False
+    session = _decoded(data)
+    return session is not None and is_empty(session)
 
 
 def _drawn(id: str) -> datetime:
@@ -250,39 +258,8 @@ def _drawn(id: str) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-def _locked(handle: int) -> bool:
-    """Whether the lock could be had just now."""
-    import fcntl
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes a rename last; a system that cannot sync a folder does so by itself."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _title_alone(known: bytes | None, there: bytes | None) -> str | None:
-    """The title in `there`, when nothing else in it differs from `known`."""
-    if known is None or there is None:
-        return None
-    try:
-        before, after = decode(known), decode(there)
-    except Unreadable:
-        return None
-    same = with_title(after, before.title)
-    return after.title if msgspec.structs.replace(same, updated=before.updated) == before else None
+def _same_but_title(one: Session, other: Session) -> bool:
+    return with_title(other, one.title) == msgspec.structs.replace(one, updated=other.updated)
 
 
 def _diverted(id: str, fresh: str, deleted: bool) -> str:

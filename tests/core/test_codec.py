@@ -83,6 +83,24 @@ def test_a_message_made_of_parts_is_read_again() -> None:
     assert decode(encode(session)) == session
 
 
+@pytest.mark.parametrize(
+    ("escaped", "text"),
+    [
+        pytest.param(r"a\ud83d", "a\ufffd", id="T01-high"),
+        pytest.param(r"\uDE97b", "\ufffdb", id="low"),
+        pytest.param(r"\ud83d\ud83d\ude97", "\ufffd🚗", id="half-before-a-whole-one"),
+        pytest.param(r"\ud83d\ude97", "🚗", id="whole"),
+        pytest.param(r"\\ud83d", "\\ud83d", id="a-backslash"),
+        pytest.param(r"\"\ude97\n", '"\ufffd\n', id="among-others"),
+    ],
+)
+def test_half_a_character_in_an_escape_is_read_as_one_that_cannot_be_read(escaped: str, text: str) -> None:
+    data = WHOLE.replace(b"What does main.py do?", escaped.encode())
+    session = decode(data)
+    assert session.title == text
+    assert decode(encode(session)) == session
+
+
 def _with(**changes: Any) -> bytes:
     return json.dumps(json.loads(WHOLE) | changes).encode()
 
@@ -110,7 +128,10 @@ def _with(**changes: Any) -> bytes:
         pytest.param(_with(messages=None), "not a session file", id="no-messages"),
         pytest.param(_with(messages=[{"role": "wizard"}]), "invalid value 'wizard'", id="unknown-role"),
         pytest.param(_with(messages=[{"role": "user"}]), "missing required field", id="no-content"),
+        pytest.param(WHOLE.replace(b"main.py do?", rb"\ud8"), "not JSON", id="half-an-escape"),
         pytest.param(_with(updated="yesterday"), "$.updated", id="not-a-time"),
+        pytest.param(_with(messages=[{"role": "user", "content": "a", "compacted": -3}]), ">= 0", id="minus"),
+        pytest.param(_with(messages=[{"role": "user", "content": "a", "compacted": True}]), "int", id="true"),
         pytest.param(_with(updated="2026-09-16T10:15:30"), "$.updated", id="a-time-without-zone"),
     ],
 )
