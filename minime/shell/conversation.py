@@ -6,7 +6,7 @@ import msgspec
 
 from minime.core.compaction import compact
 from minime.core.events import Compacted, CompactionFailed, Event, Failed, Outcome
-from minime.core.listing import Found, NotFound, pick
+from minime.core.listing import Found, NotFound, count, pick
 from minime.core.session import (
     failed_line,
     is_empty,
@@ -41,6 +41,7 @@ class Conversation:
         self.session = self._fresh()
         self.tell: Callable[[str], None] = lambda _: None
         self._trouble = ""
+        self._waiting: dict[str, Session] = {}
 
     async def ask(self, turn: Turn, emit: Emit, consent: Consent) -> tuple[Turn, Outcome]:
         """Has `turn` answered and keeps what came of it, on disk too where there is a store."""
@@ -58,7 +59,7 @@ class Conversation:
     async def _ask(self, beside: Session, turn: Turn, emit: Emit, consent: Consent) -> tuple[Turn, Outcome]:
         """Has `turn` answered as the next one of `beside`: the session in hand, or that without its last
         turn, which stands again when no whole answer comes in its place."""
-        before, again = self.session, beside is not self.session
+        again = beside is not self.session
 
         def watch(event: Event) -> None:
             nonlocal beside
@@ -76,8 +77,7 @@ class Conversation:
             self.session = settle_retry(self.session, beside, ended, outcome, clock.now())
         else:
             self.session = settle(self.session, ended, outcome, clock.now())
-        if self.session != before or not is_empty(self.session):
-            self._save()
+        self._save()
         return ended, outcome
 
     async def compact(self, focus: str, emit: Emit) -> Outcome:
@@ -110,6 +110,8 @@ class Conversation:
         the session in hand, which goes on)."""
         loaded = self._find(wanted)
         if isinstance(loaded, Session):
+            self._set_aside()
+            loaded = self._waiting.pop(loaded.id, loaded)
             self.session = with_system(loaded, self.agent.system)
             return ""
         self.session = failed_line(self.session, "resume", Failed(loaded), clock.now())
@@ -121,14 +123,25 @@ class Conversation:
         """Begins a new conversation; False when the one in hand is empty and so goes on."""
         if is_empty(self.session):
             return False
+        self._set_aside()
         self.session = self._fresh()
         return True
 
     def change(self, session: Session) -> None:
-        """Takes `session` for the one in hand; on disk too if it has a file."""
+        """Takes `session` for the one in hand; on disk too unless it is empty and has no file."""
+        if session.id != self.session.id:
+            self._set_aside()
         self.session = session
-        if not is_empty(session):
-            self._save()
+        self._save()
+
+    def finish(self) -> None:
+        """Tries once more to put on disk what could not be saved; a line tells what is lost with mm."""
+        if not self._trouble:
+            return
+        self._save()
+        if self._trouble:
+            lost = len(self._waiting) + (not is_empty(self.session))
+            self.tell(f"not on disk: what was new in {count(lost, 'conversation')}")
 
     def _fresh(self) -> Session:
         return new_session(clock.stamp(), self.agent.system, self.agent.settings.model or "")
@@ -156,18 +169,39 @@ class Conversation:
         self._save()
 
     def _save(self) -> None:
-        """Tells of trouble once: again only when it changes, or is over."""
+        """Tells of trouble once: again only when it changes, or is over. What was left while it could not be
+        saved is tried again too."""
         if self.store is None:
             return
-        match self.store.save(self.session, clock.stamp()):
-            case Saved(session=session, notice=notice):
-                self.session = session
+        waiting, self._waiting = self._waiting, {}
+        trouble = ""
+        for session in waiting.values():
+            trouble = self._put(session) or trouble
+        if not is_empty(self.session) or self.store.has(self.session.id):
+            trouble = self._put(self.session) or trouble
+        if trouble and trouble != self._trouble:
+            self.tell(trouble)
+        if self._trouble and not trouble:
+            self.tell("the session is saved again")
+        self._trouble = trouble
+
+    def _put(self, session: Session) -> str:
+        """One session on disk; empty, or why it could not be."""
+        assert self.store is not None, "sessions are kept"
+        in_hand = session is self.session
+        match self.store.save(session, clock.stamp()):
+            case Saved(session=saved, notice=notice):
+                if in_hand:
+                    self.session = saved
                 if notice:
                     self.tell(notice)
-                if self._trouble:
-                    self.tell("the session is saved again")
-                self._trouble = ""
+                return ""
             case NotSaved(line=line):
-                if line != self._trouble:
-                    self.tell(line)
-                self._trouble = line
+                if not in_hand:
+                    self._waiting[session.id] = session
+                return line
+
+    def _set_aside(self) -> None:
+        """Holds on to the conversation in hand, which is left, where it is not on disk."""
+        if self._trouble and not is_empty(self.session):
+            self._waiting[self.session.id] = self.session

@@ -79,6 +79,10 @@ class Store:
         """The session `id`, remembered as it was read, so that a later save sees a change by others."""
         return self._load(id, remember=True)
 
+    def has(self, id: str) -> bool:
+        """Whether this process has read the file of the session, or written it."""
+        return id in self._seen
+
     def save(self, session: Session, stamp: Stamp) -> Saved | NotSaved:
         """Puts `session` in its file. Where the file is not what this process last loaded or saved, it is
         left alone and the session goes to `stamp.fresh_id`; if only its title is new, that is taken over."""

@@ -74,6 +74,7 @@ class Terminal:
                     pass
             except SystemExit:
                 pass
+            self.conversation.finish()
             runner.run(self.conversation.agent.close())
         return self._interrupts.leaving
 
