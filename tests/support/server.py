@@ -16,7 +16,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import msgspec
 
@@ -181,7 +181,7 @@ class ScriptedServer:
                     connection.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
-    def __enter__(self) -> "ScriptedServer":
+    def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
