@@ -7,6 +7,7 @@ from typing import assert_never
 
 import msgspec
 
+from minime.core.model.calls import MOST_CALLS
 from minime.core.values import (
     Assistant,
     ImagePart,
@@ -22,6 +23,7 @@ from minime.core.values import (
 
 CANCELLED_RESULT = "cancelled by the user"
 CUT_CALL_RESULT = "not run: the answer was cut at its output limit before this call was complete"
+TOO_MANY_RESULT = f"not run: an answer may make {MOST_CALLS} calls; this one and all behind it were left out"
 SAME_CALL_RESULT = "not run: you have made this same call too often"
 SAME_CALL_WARNING = (
     "[mm: this is the same call {count} times running; its result will not change, do something else]"
@@ -141,6 +143,12 @@ def same_calls(turn: Turn, call_id: str) -> int:
     while count <= place and calls[place - count].function == calls[place].function:
         count += 1
     return count
+
+
+def is_beyond(turn: Turn, call_id: str) -> bool:
+    """Whether the call `call_id` goes beyond what one answer may call."""
+    answer = last_answer(turn)
+    return answer is not None and any(call.id == call_id for call in answer.tool_calls[MOST_CALLS:])
 
 
 def with_partial(turn: Turn, text: str, thought: str) -> Turn:

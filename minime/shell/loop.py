@@ -35,12 +35,14 @@ from minime.core.turn import (
     SAME_CALL_STOPPED,
     SAME_CALL_WARNED,
     SAME_CALL_WARNING,
+    TOO_MANY_RESULT,
     AskModel,
     Done,
     RunTools,
     StopTurn,
     Turn,
     grow,
+    is_beyond,
     last_answer,
     next_step,
     same_calls,
@@ -224,6 +226,8 @@ async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools:
     try:
         if count > SAME_CALL_STOPPED:
             return finish(Tool(call.id, SAME_CALL_RESULT, failed=True))
+        if is_beyond(turn, call.id):
+            return finish(Tool(call.id, TOO_MANY_RESULT, failed=True))
         action = parse_call(call, tools)
         if isinstance(action, BadCall):
             cut = answer is not None and answer.stopped == "length"

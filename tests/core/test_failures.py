@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from minime.core.model.failures import LONGEST_SHOWN, MOST_RAW, Asked, failure
 from minime.core.model.refusals import LONGEST_LINE, error_text, read_refusal
-from minime.core.model.retries import Again, Tries, model_asked, next_try, pause_asked, without_tools
+from minime.core.model.retries import (
+    Again,
+    Tries,
+    model_asked,
+    next_try,
+    pause_asked,
+    with_note,
+    without_tools,
+)
 from minime.core.model.servers import KNOWN, Kind, Server, parse_models
 from minime.core.model.troubles import (
     BadSetting,
@@ -67,6 +75,7 @@ TROUBLES: dict[str, Trouble] = {
     "nothing came": NoReply("nothing"),
     "empty": NoReply("empty"),
     "thought only": NoReply("thinking"),
+    "no name": NoReply("nameless"),
     "cut at once": NoReply("cut"),
 }
 
@@ -244,6 +253,7 @@ def pauses(name: str, watchdog: float = 120.0, *, shown: bool = False, tools: bo
     [
         ("dropped twice", [0.0]),
         ("thought only", [0.0]),  # S22
+        ("no name", [0.0]),  # H12
         ("no tools", [0.0]),  # N08
         ("server fault", [1.0, 3.0]),  # N06
         ("busy", [7.0, 7.0]),
@@ -300,6 +310,24 @@ def test_a_request_without_tools_is_otherwise_the_same() -> None:
     assert without_tools(body) == b'{"model":"m","messages":[{"role":"user"}],"stream":true}'
     assert model_asked(body) == "m"
     assert model_asked(b"{}") == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("hi", "hi\n\nnote"),
+        (
+            [{"type": "text", "text": "hi"}],
+            [{"type": "text", "text": "hi"}, {"type": "text", "text": "note"}],
+        ),
+        (None, "note"),
+    ],
+)
+def test_a_note_to_the_model_stands_behind_the_last_message(content: object, expected: object) -> None:
+    before = {"role": "system", "content": "You are"}
+    body = msgspec.json.encode({"model": "m", "messages": [before, {"role": "tool", "content": content}]})
+    noted = msgspec.json.decode(with_note(body, "note"))
+    assert noted == {"model": "m", "messages": [before, {"role": "tool", "content": expected}]}
 
 
 @pytest.mark.parametrize(

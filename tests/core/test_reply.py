@@ -1,6 +1,7 @@
 """What a stream folds to: recorded ones as golden files, and each oddity of a server by itself."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from minime.core.events import Event, TextDelta, ThoughtDelta, UsageSeen
 from minime.core.model import sse
+from minime.core.model.calls import MOST_CALLS
 from minime.core.model.chunks import Chunk, read_chunk
 from minime.core.model.reply import Broken, Complete, Draft, Reply, add_payload, finish
 from minime.core.values import Assistant, Usage
@@ -371,7 +373,7 @@ def test_a_whole_body_is_taken_for_a_stream() -> None:  # S24
         pytest.param([], "nothing", id="nothing"),
         pytest.param([STOP], "empty", id="H05 empty"),
         pytest.param([delta(content=" \n"), STOP], "empty", id="white space"),
-        pytest.param([calling(id="", function={"name": ""}), STOP], "empty", id="H12 no name"),
+        pytest.param([calling(id="", function={"name": ""}), STOP], "nameless", id="H12 no name"),
         pytest.param([delta(reasoning="hm"), STOP], "thinking", id="S22"),
         pytest.param([delta(content="<think>hm</think>\n"), STOP], "thinking", id="S22 tags"),
         pytest.param([delta(content="<think>hm"), delta("length")], "cut", id="cut in its thought"),
@@ -438,6 +440,52 @@ def test_secrets_are_masked_in_words_thoughts_and_arguments() -> None:
     assert isinstance(reply, Complete)
     assert reply.assistant.content == "***!"
     assert "s3cret-key" not in repr((reply, events))
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_of_the_calls_beyond_the_bound_the_first_is_kept_to_tell_of_them(native: bool) -> None:
+    if native:
+        stream = stream_of(*(calling(index=n, id=f"c{n}", function={"name": "search"}) for n in range(500)))
+    else:
+        stream = stream_of(delta(content='<tool_call>{"name":"search","arguments":{}}</tool_call>' * 500))
+    reply, _ = fold_bytes(stream + DONE)
+    assert isinstance(reply, Complete)
+    assert len({call.id for call in reply.assistant.tool_calls}) == MOST_CALLS + 1
+
+
+@pytest.mark.parametrize(
+    ("piece", "fault"),
+    [
+        pytest.param(b"{\n", "early", id="halves of objects"),
+        pytest.param(b"data: {\n\n", "early", id="events of half an object"),
+        pytest.param(b"data: {}\n\n", "early", id="events that say nothing"),
+        pytest.param(b"error: {\n", "error", id="errors"),
+        pytest.param(stream_of(delta(content='{"name"\n')), "early", id="half calls as text"),
+        pytest.param(
+            stream_of(calling(index=0, function={"name": "f", "arguments": "x"})), "early", id="calls"
+        ),
+    ],
+)
+def test_a_stream_of_rubbish_is_read_in_steps_of_its_length(piece: bytes, fault: str) -> None:
+    def steps(times: int) -> int:
+        """Calls and lines of Python that so much of it takes: unlike seconds, the same each time."""
+        count = 0
+
+        def trace(*_: object) -> Any:
+            nonlocal count
+            count += 1
+            return trace
+
+        sys.settrace(trace)
+        try:
+            reply, _ = fold_bytes(piece * times)
+        finally:
+            sys.settrace(None)
+        assert isinstance(reply, Broken)
+        assert reply.fault == fault
+        return count
+
+    assert steps(400) < 2.5 * steps(200)
 
 
 def test_twenty_thousand_pieces_are_one_answer() -> None:

@@ -22,7 +22,7 @@ from minime.core.events import (
 )
 from minime.core.model.failures import Failure
 from minime.core.tools.consent import No, refusal_text
-from minime.core.turn import CANCELLED_RESULT, CUT_CALL_RESULT, Turn, start, turn_stopped
+from minime.core.turn import CANCELLED_RESULT, CUT_CALL_RESULT, TOO_MANY_RESULT, Turn, start, turn_stopped
 from minime.core.values import Assistant, Message, Session, Tool, ToolCall, User, tool_call
 from minime.shell.loop import Emit, Hands, run_turn
 from minime.shell.model.model import ModelFailed
@@ -203,6 +203,14 @@ async def test_a_hundred_equal_calls_in_one_answer_run_five_times_at_most(root: 
     assert (root / "log").read_text() == "x\n" * 5
     assert len(results(turn)) == 100
     assert turn_stopped(turn) == "loop"
+
+
+async def test_calls_beyond_the_bound_of_an_answer_are_told_to_the_model_and_not_run(root: Path) -> None:
+    calls = tuple(tool_call(f"c{n}", "run_command", f'{{"command": "echo {n} >> log"}}') for n in range(66))
+    turn, outcome = await Script(root, Assistant("", calls), DONE).run()
+    assert outcome == Answered()
+    assert (root / "log").read_text().split() == [str(n) for n in range(64)]
+    assert [result.content for result in results(turn)[64:]] == [TOO_MANY_RESULT] * 2
 
 
 async def test_the_bound_on_rounds_ends_the_turn(root: Path) -> None:  # D02

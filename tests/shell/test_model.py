@@ -224,6 +224,16 @@ def test_a_thought_without_an_answer_is_asked_again_once() -> None:  # S22
     assert failed(thinks("hm"), thinks("hm")).kind == "thinking"
 
 
+def test_a_call_without_a_name_is_told_to_the_model_once() -> None:  # H12
+    nameless = Stream((chunk({"tool_calls": [{"index": 0, "id": "", "function": {"name": ""}}]}, "stop"),))
+    heard = ask(nameless, says("x"))
+    assert heard.words == ["x"]
+    first, second = (request.json["messages"][-1]["content"] for request in heard.server.requests)
+    assert first == "hi"
+    assert second.startswith("hi\n\n[mm: your last answer called a tool without its name")
+    assert failed(nameless, nameless).kind == "nameless"
+
+
 def test_silence_before_the_first_byte_has_five_times_the_watchdog() -> None:  # N03
     found = failed(Silence(LONG), watchdog=0.04)
     assert found.kind == "watchdog"

@@ -10,6 +10,9 @@ from minime.core.model.pieces import push
 from minime.core.text import clean, mask, without_surrogates
 from minime.core.values import ToolCall, tool_call
 
+MOST_CALLS = 64
+"""Tool calls that one answer may make; of what goes beyond, the first is kept, so that the model is told."""
+
 
 class PartialCall(msgspec.Struct, frozen=True):
     """A call as far as it has come; `arguments` are the pieces of its JSON."""
@@ -22,9 +25,11 @@ class PartialCall(msgspec.Struct, frozen=True):
 
 
 def add_fragment(calls: tuple[PartialCall, ...], piece: Fragment) -> tuple[PartialCall, ...]:
-    """The calls with `piece` at the end of its call, or as a new one."""
+    """The calls with `piece` at the end of its call, or as a new one where that is not beyond all bounds."""
     place = _place(calls, piece)
     if place is None:
+        if len(calls) > MOST_CALLS:
+            return calls
         new = PartialCall(piece.index, piece.id, piece.name, push((), piece.arguments), piece.legacy)
         return (*calls, new)
     call = calls[place]
@@ -64,7 +69,7 @@ def with_unique_ids(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
     for call in calls:
         chosen = call.id
         if not chosen or chosen in taken:
-            while f"call_{number}" in wanted | taken:
+            while f"call_{number}" in wanted or f"call_{number}" in taken:
                 number += 1
             chosen = f"call_{number}"
         taken.add(chosen)
@@ -97,6 +102,8 @@ def _begins(last: PartialCall, piece: Fragment) -> bool:
 
 
 def _is_object(arguments: tuple[str, ...]) -> bool:
+    if not arguments or not arguments[-1].rstrip().endswith("}"):
+        return False
     try:
         return isinstance(msgspec.json.decode("".join(arguments)), dict)
     except (msgspec.DecodeError, RecursionError, UnicodeError):

@@ -40,7 +40,8 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 FailureKind = (
-    Meaning | Literal["unreachable", "address", "dropped", "broken-off", "watchdog", "thinking", "empty"]
+    Meaning
+    | Literal["unreachable", "address", "dropped", "broken-off", "watchdog", "thinking", "nameless", "empty"]
 )
 
 
@@ -136,6 +137,9 @@ def _no_reply(trouble: NoReply, asked: Asked) -> Failure:
                 "the model thought but gave no answer: ask again, or set reasoningEffort: low in agent.yaml"
             )
             return _made("thinking", line, raw, asked)
+        case "nameless":
+            line = "the model called a tool without a name: ask again, or try another model"
+            return _made("nameless", line, raw, asked)
         case "cut":
             line = "the answer was cut before its first word: raise maxOutput or contextWindow in agent.yaml"
             return _made("empty", line, raw, asked)

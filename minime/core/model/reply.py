@@ -15,6 +15,7 @@ import msgspec
 
 from minime.core.events import Event, TextDelta, ThoughtDelta, UsageSeen
 from minime.core.model.calls import (
+    MOST_CALLS,
     PartialCall,
     add_fragment,
     finished_calls,
@@ -36,6 +37,8 @@ from minime.core.values import Assistant, Usage, tool_call
 
 LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit"})
 """Finish reasons, in lower case, of an answer cut at its limit."""
+
+_NOTHING = Chunk()
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -76,13 +79,13 @@ class Complete(msgspec.Struct, frozen=True, tag_field="reply", tag="complete"):
     late: tuple[Event, ...] = ()
 
 
-Fault = Literal["error", "nothing", "early", "empty", "thinking", "cut"]
+Fault = Literal["error", "nothing", "early", "empty", "nameless", "thinking", "cut"]
 
 
 class Broken(msgspec.Struct, frozen=True, tag_field="reply", tag="broken"):
     """No answer. `fault`: the server sent an error; sent nothing at all; broke off without a finish
-    reason or end mark; ended without a word; thought only; or was cut at the output limit before its first
-    word. `raw` is what it said instead, if anything."""
+    reason or end mark; ended without a word; called a tool without a name; thought only; or was cut at the
+    output limit before its first word. `raw` is what it said instead, if anything."""
 
     fault: Fault
     raw: str = ""
@@ -102,12 +105,16 @@ def add_payload(draft: Draft, payload: bytes) -> tuple[Draft, tuple[Event, ...]]
             return msgspec.structs.replace(draft, marked=True, begun=True), ()
         case ErrorSent(raw=raw):
             return msgspec.structs.replace(draft, error=raw, begun=True), ()
+        case Unreadable() if draft.unreadable:
+            return draft, ()
         case Unreadable(raw=raw):
             return msgspec.structs.replace(draft, unreadable=draft.unreadable or raw, begun=True), ()
 
 
 def add_chunk(draft: Draft, chunk: Chunk) -> tuple[Draft, tuple[Event, ...]]:
     """The draft with one more chunk, and what of it is to be seen."""
+    if draft.begun and chunk == _NOTHING:
+        return draft, ()
     if _is_more_words(draft, chunk):
         text = chunk.text
         model = chunk.model or draft.model
@@ -177,13 +184,14 @@ def finish(draft: Draft) -> Reply:
     cut = draft.finish.lower() in LENGTH
     calls = finished_calls(draft.calls, cut=cut, secrets=draft.secrets)
     if not calls and (found := calls_in_text(content, draft.tools)):
-        calls = with_unique_ids(tuple(tool_call("", name, arguments) for name, arguments in found))
+        calls = with_unique_ids(
+            tuple(tool_call("", name, arguments) for name, arguments in found[: MOST_CALLS + 1])
+        )
         content = late = ""
     if not content.strip():
         content = late = ""
     if not content and not calls:
-        fault: Fault = "cut" if cut else "thinking" if thought.strip() else "empty"
-        return Broken(fault, draft.unreadable)
+        return Broken(_fault(draft, thought, cut=cut), draft.unreadable)
     assistant = Assistant(
         content=content,
         tool_calls=calls,
@@ -196,6 +204,15 @@ def finish(draft: Draft) -> Reply:
     events += (TextDelta(late),) if late else ()
     events += (UsageSeen(draft.usage),) if draft.usage else ()
     return Complete(assistant, events)
+
+
+def _fault(draft: Draft, thought: str, *, cut: bool) -> Fault:
+    """Why there is neither a word nor a call."""
+    if cut:
+        return "cut"
+    if draft.calls:
+        return "nameless"
+    return "thinking" if thought.strip() else "empty"
 
 
 def _is_more_words(draft: Draft, chunk: Chunk) -> bool:

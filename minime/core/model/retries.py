@@ -11,17 +11,21 @@ BUSY_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 
 TOOL_KEYS = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 
+ONLY_THOUGHT = "[mm: your last answer held a thought and nothing else; give the answer itself now]"
+NO_NAME = "[mm: your last answer called a tool without its name; call one of those you have, by its name]"
+
 
 class Tries(msgspec.Struct, frozen=True):
-    """What was tried again for one answer: how often because the connection was dropped, because only a
-    thought came, and because the server was busy; the seconds spent on its loading; whether the tools were
-    left out."""
+    """What was tried again for one answer: how often because the connection was dropped, because neither a
+    word nor a call came, and because the server was busy; the seconds spent on its loading; whether the tools
+    were left out; and the note that the model is given behind the question."""
 
     dropped: int = 0
-    thinking: int = 0
+    wordless: int = 0
     busy: int = 0
     loading: float = 0.0
     toolless: bool = False
+    note: str = ""
 
 
 class Again(msgspec.Struct, frozen=True):
@@ -45,8 +49,10 @@ def next_try(
     match failed.kind:
         case "dropped" if not tries.dropped:
             return Again(0.0, msgspec.structs.replace(tries, dropped=1))
-        case "thinking" if not tries.thinking:
-            return Again(0.0, msgspec.structs.replace(tries, thinking=1))
+        case "thinking" if not tries.wordless:
+            return Again(0.0, msgspec.structs.replace(tries, wordless=1, note=ONLY_THOUGHT))
+        case "nameless" if not tries.wordless:
+            return Again(0.0, msgspec.structs.replace(tries, wordless=1, note=NO_NAME))
         case "no-tools" if tools and not tries.toolless:
             notice = f"going on without tools: {failed.shown}"
             return Again(0.0, msgspec.structs.replace(tries, toolless=True), notice)
@@ -88,6 +94,22 @@ def without_tools(body: bytes) -> bytes:
     """The body of the same request, offering no tools."""
     wanted = {key: value for key, value in _mapping(body).items() if key not in TOOL_KEYS}
     return msgspec.json.encode(wanted)
+
+
+def with_note(body: bytes, note: str) -> bytes:
+    """The body of the same request with `note` at the end of its last message: a message of its own would
+    break the order of roles that templates want. It stands in this one request and in no history."""
+    asked = _mapping(body)
+    *before, last = asked["messages"]
+    content = last.get("content")
+    match content:
+        case str():
+            content = f"{content}\n\n{note}"
+        case [*parts]:
+            content = [*parts, {"type": "text", "text": note}]
+        case _:
+            content = note
+    return msgspec.json.encode(asked | {"messages": [*before, last | {"content": content}]})
 
 
 def _mapping(body: bytes) -> dict[str, Any]:

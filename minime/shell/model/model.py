@@ -12,7 +12,7 @@ from minime.core.events import Event, Notice, TextDelta
 from minime.core.model import sse
 from minime.core.model.failures import Asked, Failure, failure
 from minime.core.model.reply import Broken, Complete, Draft, Reply, add_payload, finish
-from minime.core.model.retries import Tries, model_asked, next_try, without_tools
+from minime.core.model.retries import Tries, model_asked, next_try, with_note, without_tools
 from minime.core.model.servers import Server, parse_models
 from minime.core.model.troubles import (
     BadSetting,
@@ -103,6 +103,7 @@ class Model:
         while True:
             offered: frozenset[str] = frozenset() if tries.toolless else tools
             sent = without_tools(body) if tools and not offered else body
+            sent = with_note(sent, tries.note) if tries.note else sent
             outcome = await self._once(sent, offered, watch)
             if isinstance(outcome, Complete):
                 for event in outcome.late:
