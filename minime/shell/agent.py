@@ -8,7 +8,7 @@ from minime.core.config.fit import fit_for
 from minime.core.config.settings import Settings, secret_names, secrets
 from minime.core.instructions import system_prompt
 from minime.core.model.embedded import CONTEXT_WINDOW, SMOLLM2, Stuck, answering_text, stuck_text
-from minime.core.model.failures import Failure
+from minime.core.model.failures import Failure, no_models
 from minime.core.model.servers import Server, choose_model, server_at, server_name
 from minime.core.turn import Turn
 from minime.core.values import Session, ToolCall
@@ -181,12 +181,7 @@ class Agent:
         if name is None:
             name = choose_model(None, await model.models() if models is None else models)
         if not name:
-            raise ModelFailed(
-                Failure(
-                    "no-model",
-                    f"{server_name(server.kind)} at {server.base_url} offers no model: fetch one first",
-                )
-            )
+            raise ModelFailed(no_models(server))
         return Connection(model, server, name, fit_for(False, self.settings))
 
     def _model(self, server: Server) -> Model:

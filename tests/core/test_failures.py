@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.model.failures import LONGEST_SHOWN, MOST_RAW, Asked, failure
+from minime.core.model.failures import LONGEST_SHOWN, MOST_RAW, Asked, failure, no_models
 from minime.core.model.refusals import LONGEST_LINE, error_text, read_refusal
 from minime.core.model.retries import (
     Again,
@@ -63,16 +63,20 @@ TROUBLES: dict[str, Trouble] = {
     "no model": Status(404, said('model "qwen3:8b" not found, try pulling it first')),
     "overflow": Status(400, said("request (9000 tokens) exceeds the available context size (8192 tokens)")),
     "no tools": Status(400, said("registry.ollama.ai/library/gemma:2b does not support tools")),
+    "no tools, mid-stream": NoReply("error", '{"error":"tool choice requires --enable-auto-tool-choice"}'),
     "no images": Status(500, said("image input is not supported - hint: you may need to provide the mmproj")),
     "no memory": Status(500, said("model requires more system memory (5.6 GiB) than is available (3.1 GiB)")),
     "key": Status(401, said("Invalid API Key")),
+    "forbidden": Status(403, said("Forbidden")),
     "loading": Status(503, said("Loading model")),
     "busy": Status(429, said("Too many requests"), retry_after=7.0),
     "server fault": Status(502, b"<html><head><title>502 Bad Gateway</title></head></html>"),
+    "internal error": Status(500, said("llama runner process no longer running: 2")),
     "request fault": Status(400, said("'messages' is required")),
     "error in the stream": NoReply("error", '{"error":{"message":"unexpected EOF"}}'),
     "broken off without a word": NoReply("early"),
     "nothing came": NoReply("nothing"),
+    "broken JSON": NoReply("garbled", '{"choices":[{"mess'),
     "empty": NoReply("empty"),
     "thought only": NoReply("thinking"),
     "no name": NoReply("nameless"),
@@ -90,6 +94,7 @@ def test_each_failure_has_a_line_with_its_way_out(kind: Kind, golden: Callable[[
     failures = {name: failure(trouble, asked(kind)) for name, trouble in TROUBLES.items()}
     failures["key, one was sent"] = failure(TROUBLES["key"], asked(kind, key_set=True))
     failures["no model, none is known"] = failure(TROUBLES["no model"], asked(kind, models=()))
+    failures["no models at all"] = no_models(asked(kind).server)
     text = "".join(f"{name} [{found.kind}]\n  {found.shown}\n" for name, found in failures.items())
     assert text == golden(f"failures/{kind}.txt")
 

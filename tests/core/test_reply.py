@@ -456,8 +456,8 @@ def test_of_the_calls_beyond_the_bound_the_first_is_kept_to_tell_of_them(native:
 @pytest.mark.parametrize(
     ("piece", "fault"),
     [
-        pytest.param(b"{\n", "early", id="halves of objects"),
-        pytest.param(b"data: {\n\n", "early", id="events of half an object"),
+        pytest.param(b"{\n", "garbled", id="halves of objects"),
+        pytest.param(b"data: {\n\n", "garbled", id="events of half an object"),
         pytest.param(b"data: {}\n\n", "early", id="events that say nothing"),
         pytest.param(b"error: {\n", "error", id="errors"),
         pytest.param(stream_of(delta(content='{"name"\n')), "early", id="half calls as text"),
@@ -485,6 +485,7 @@ def test_a_stream_of_rubbish_is_read_in_steps_of_its_length(piece: bytes, fault:
         assert reply.fault == fault
         return count
 
+    steps(1)  # what is done once only
     assert steps(400) < 2.5 * steps(200)
 
 

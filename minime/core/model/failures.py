@@ -5,8 +5,19 @@ from typing import Literal, assert_never
 
 import msgspec
 
+from minime.core.model.hints import (
+    loading_hint,
+    log_hint,
+    memory_hint,
+    model_hint,
+    no_models_text,
+    start_hint,
+    tools_hint,
+    url_hint,
+    window_hint,
+)
 from minime.core.model.refusals import Meaning, Refusal, read_refusal
-from minime.core.model.servers import Kind, Server, known, server_name
+from minime.core.model.servers import Kind, Server, server_name
 from minime.core.model.troubles import (
     BadSetting,
     BrokenOff,
@@ -24,7 +35,6 @@ from minime.core.text import clean, mask, one_line
 
 MOST_RAW = 2_000
 LONGEST_SHOWN = 600
-MODELS_NAMED = 8
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -60,13 +70,13 @@ class Failure(msgspec.Struct, frozen=True):
 
 def failure(trouble: Trouble, asked: Asked) -> Failure:
     """The failure that `trouble` is for the user."""
-    name, url = server_name(asked.server.kind), _shown_url(asked)
+    name, url, log = server_name(asked.server.kind), _shown_url(asked.server), log_hint(asked.server.kind)
     kind: FailureKind
     match trouble:
         case Unreachable(no_host=True):
             kind, line = "unreachable", f"no host is known for {url}: check baseUrl in agent.yaml"
         case Unreachable():
-            kind, line = "unreachable", f"cannot reach {name} at {url}: {_start_hint(asked.server.kind)}"
+            kind, line = "unreachable", f"cannot reach {name} at {url}: {start_hint(asked.server.kind)}"
         case Insecure(detail=detail):
             kind = "address"
             line = (
@@ -82,11 +92,11 @@ def failure(trouble: Trouble, asked: Asked) -> Failure:
             )
         case Dropped():
             kind = "dropped"
-            line = f"{name} closed the connection without an answer: ask again; its log may say why"
+            line = f"{name} closed the connection without an answer: ask again; {log}"
         case BrokenOff():
             kind, line = (
                 "broken-off",
-                f"{name} broke off in the middle of its answer: ask again; its log may say why",
+                f"{name} broke off in the middle of its answer: ask again; {log}",
             )
         case NoAnswer():
             kind, line = "watchdog", _silence(trouble, name, asked.watchdog)
@@ -99,7 +109,9 @@ def failure(trouble: Trouble, asked: Asked) -> Failure:
         case Status(page=page, location=location) if page or location or trouble.status in range(300, 400):
             kind = "address"
             where = f"a redirect to {location}" if location else "a web page"
-            line = f"{url} answered with {where}, not with a model's words: {_url_hint(url)}"
+            line = (
+                f"{url} answered with {where}, not with a model's words: {url_hint(asked.server.kind, url)}"
+            )
         case Status(status=status, body=body, retry_after=retry_after):
             refusal = read_refusal(status, body)
             return _made(
@@ -118,19 +130,23 @@ def failure(trouble: Trouble, asked: Asked) -> Failure:
 
 
 def _no_reply(trouble: NoReply, asked: Asked) -> Failure:
-    name, raw = server_name(asked.server.kind), trouble.raw
+    name, raw, log = server_name(asked.server.kind), trouble.raw, log_hint(asked.server.kind)
     match trouble.fault:
         case "error":
             refusal = read_refusal(0, raw.encode("utf-8", "replace"))
             return _made(refusal.meaning, _refused(refusal, 0, asked), raw, asked, window=refusal.window)
         case "early":
-            line = f"{name} broke off in the middle of its answer: ask again; its log may say why"
+            line = f"{name} broke off in the middle of its answer: ask again; {log}"
+            return _made("broken-off", line, raw, asked)
+        case "garbled":
+            hint = url_hint(asked.server.kind, _shown_url(asked.server))
+            line = f"what {name} sent is no answer: {hint}; {log}"
             return _made("broken-off", line, raw, asked)
         case "nothing":
-            line = f"{name} sent an empty answer (some do when a request is too long): its log may say why"
+            line = f"{name} sent an empty answer (some do when a request is too long): {log}"
             return _made("empty", line, raw, asked)
         case "empty":
-            line = "the model answered without a word: ask again in other words, or try another model"
+            line = "the model answered without a word: ask again, or try another (model in agent.yaml)"
             return _made("empty", line, raw, asked)
         case "thinking":
             line = (
@@ -138,7 +154,7 @@ def _no_reply(trouble: NoReply, asked: Asked) -> Failure:
             )
             return _made("thinking", line, raw, asked)
         case "nameless":
-            line = "the model called a tool without a name: ask again, or try another model"
+            line = "the model called a tool without a name: ask again, or try another (model in agent.yaml)"
             return _made("nameless", line, raw, asked)
         case "cut":
             line = "the answer was cut before its first word: raise maxOutput or contextWindow in agent.yaml"
@@ -156,41 +172,46 @@ def _refused(refusal: Refusal, status: int, asked: Asked) -> str:
     match refusal.meaning:
         case "overflow":
             window = f" of {refusal.window:,} tokens" if refusal.window else ""
-            hint = _window_hint(asked.server.kind)
+            hint = window_hint(asked.server.kind)
             return (
                 f"the conversation does not fit the model's context window{window}: /compact makes it "
                 f"shorter, /new begins another; for a larger one set {hint}, and contextWindow in agent.yaml"
             )
         case "no-tools":
-            return f"{model} cannot call tools on {name}: {_tools_hint(asked.server.kind)}"
+            return f"{model} cannot call tools on {name}: {tools_hint(asked.server.kind, asked.model)}"
         case "no-model":
-            return f"{name} does not have {model}: {_model_hint(asked)}"
+            return f"{name} does not have {model}: {model_hint(asked.server.kind, asked.model, asked.models)}"
         case "no-images":
             return f"{model} takes no images: leave them out, or choose another model"
         case "key" if asked.key_set:
-            return (
-                f"{name} refused the API key{number}: set the right one in MM_API_KEY or apiKey of agent.yaml"
-            )
+            return f"{name} refused the API key{number}: export MM_API_KEY=KEY, or set apiKey in agent.yaml"
         case "key":
-            return f"{name} wants an API key{number}: set it in MM_API_KEY or apiKey of agent.yaml"
+            return f"{name} wants an API key{number}: export MM_API_KEY=KEY, or set apiKey in agent.yaml"
         case "memory":
             return (
                 f"{name} has not enough memory for {model}{said}; "
-                "choose a smaller one (model in agent.yaml), or a smaller context window"
+                f"choose a smaller one (model in agent.yaml); {memory_hint(asked.server.kind)}"
             )
         case "loading":
-            return f"{name} is still loading {model}: ask again in a moment"
+            return (
+                f"{name} is still loading {model}: ask again in a moment; {loading_hint(asked.server.kind)}"
+            )
         case "busy":
             return f"{name} has too much to do{number}{said}; ask again in a moment"
         case "path":
-            url = _shown_url(asked)
-            return f"{name} does not know {url}/chat/completions{number}: {_url_hint(url)}"
+            url = _shown_url(asked.server)
+            return f"{name} does not know {url}/chat/completions{number}: {url_hint(asked.server.kind, url)}"
         case "server":
-            return f"{name} failed{number}{said}; ask again, its log may say more"
+            return f"{name} failed{number}{said}; ask again; {log_hint(asked.server.kind)}"
         case "request":
             return f"{name} refused the request{number}{said}; mm config shows what is set"
         case _:
             assert_never(refusal.meaning)
+
+
+def no_models(server: Server) -> Failure:
+    """The failure that a server without any model is."""
+    return Failure("no-model", _line(no_models_text(server, _shown_url(server)), ()))
 
 
 def cut_text(kind: Kind, counted: int, estimate: int) -> str:
@@ -198,7 +219,7 @@ def cut_text(kind: Kind, counted: int, estimate: int) -> str:
     sent."""
     return (
         f"{server_name(kind)} has read about {counted:,} of about {estimate:,} tokens: it cuts what does not "
-        f"fit its context window, and says nothing. For a larger window set {_window_hint(kind)}; "
+        f"fit its context window, and says nothing. For a larger window set {window_hint(kind)}; "
         f"contextWindow: {counted} in agent.yaml has mm keep to this one"
     )
 
@@ -211,62 +232,9 @@ def _silence(trouble: NoAnswer, name: str, watchdog: float) -> str:
     return f"{silent} in the middle of its answer: {rule}"
 
 
-def _start_hint(kind: Kind) -> str:
-    entry = known(kind)
-    if entry is not None:
-        return f"is it running? start it with: {entry.start}"
-    if kind == "embedded":
-        return "it has ended; start mm again"
-    return "is it running? start it, or set baseUrl in agent.yaml"
-
-
-def _model_hint(asked: Asked) -> str:
-    entry = known(asked.server.kind)
-    ways = [f"fetch it with: {entry.pull.format(model=asked.model)}"] if entry and asked.model else []
-    if asked.models:
-        named = ", ".join(asked.models[:MODELS_NAMED])
-        more = len(asked.models) - MODELS_NAMED
-        ways.append(f"set model in agent.yaml to one that is there: {named}{f', {more} more' * (more > 0)}")
-    else:
-        ways.append("set model in agent.yaml to one that the server has")
-    return "; or ".join(ways)
-
-
-def _tools_hint(kind: Kind) -> str:
-    match kind:
-        case "llama.cpp":
-            return "start llama-server with --jinja, or choose a model that can"
-        case "vllm":
-            return "start vllm with --enable-auto-tool-choice and --tool-call-parser"
-        case _:
-            return "choose a model that can (model in agent.yaml)"
-
-
-def _window_hint(kind: Kind) -> str:
-    match kind:
-        case "ollama":
-            return "OLLAMA_CONTEXT_LENGTH, or num_ctx in the Modelfile"
-        case "docker":
-            return "docker model configure --context-size"
-        case "llama.cpp":
-            return "llama-server -c"
-        case "lm-studio":
-            return "lms load --context-length"
-        case "vllm":
-            return "vllm serve --max-model-len"
-        case _:
-            return "the server's own option for it"
-
-
-def _shown_url(asked: Asked) -> str:
+def _shown_url(server: Server) -> str:
     """The address without the name and password that it may hold."""
-    return re.sub(r"//[^/@]*@", "//", asked.server.base_url)
-
-
-def _url_hint(url: str) -> str:
-    if not url.rstrip("/").endswith("/v1"):
-        return "is /v1 missing at the end of baseUrl in agent.yaml?"
-    return "check baseUrl in agent.yaml"
+    return re.sub(r"//[^/@]*@", "//", server.base_url)
 
 
 def _detail(trouble: Trouble) -> str:

@@ -79,11 +79,12 @@ class Complete(msgspec.Struct, frozen=True, tag_field="reply", tag="complete"):
     late: tuple[Event, ...] = ()
 
 
-Fault = Literal["error", "nothing", "early", "empty", "nameless", "thinking", "cut"]
+Fault = Literal["error", "nothing", "garbled", "early", "empty", "nameless", "thinking", "cut"]
 
 
 class Broken(msgspec.Struct, frozen=True, tag_field="reply", tag="broken"):
-    """No answer. `fault`: the server sent an error; sent nothing at all; broke off without a finish
+    """No answer. `fault`: the server sent an error; sent nothing at all; sent what is no
+    answer; broke off without a finish
     reason or end mark; ended without a word; called a tool without a name; thought only; or was cut at the
     output limit before its first word. `raw` is what it said instead, if anything."""
 
@@ -172,7 +173,9 @@ def finish(draft: Draft) -> Reply:
     if draft.error:
         return Broken("error", draft.error)
     if not draft.ended:
-        return Broken("early" if draft.begun else "nothing", draft.unreadable)
+        came = draft.text or draft.thought or draft.calls or draft.splitter.held
+        fault: Fault = "garbled" if draft.unreadable and not came else "early" if draft.begun else "nothing"
+        return Broken(fault, draft.unreadable)
     tagged, rest = split_end(draft.splitter)
     rest = mask(clean(draft.text_held + rest + draft.half), draft.secrets)
     content = "".join(draft.text) + rest

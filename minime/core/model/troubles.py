@@ -63,7 +63,7 @@ class Status(msgspec.Struct, frozen=True):
 class NoReply(msgspec.Struct, frozen=True):
     """A stream that came to no answer, in the words of `reply.Broken`."""
 
-    fault: Literal["error", "nothing", "early", "empty", "nameless", "thinking", "cut"]
+    fault: Literal["error", "nothing", "garbled", "early", "empty", "nameless", "thinking", "cut"]
     raw: str = ""
 
 
