@@ -35,6 +35,7 @@ from minime.core.model.troubles import (
     Unreachable,
 )
 
+REFUSALS = Path(__file__).parent.parent / "data" / "refusals"
 STREAMS = Path(__file__).parent.parent / "data" / "streams"
 URLS = {known.kind: known.base_url for known in KNOWN} | {
     "embedded": "http://127.0.0.1:4321/v1",
@@ -163,6 +164,17 @@ def test_each_failure_has_a_line_with_its_way_out(kind: Kind, golden: Callable[[
 def test_the_words_of_every_server_are_understood(status: int, text: str, meaning: str, window: int) -> None:
     found = read_refusal(status, said(text))
     assert (found.meaning, found.window, found.text) == (meaning, window, text)
+
+
+def test_what_servers_were_heard_to_say_has_a_line(golden: Callable[[str], object]) -> None:
+    """Bodies as they came; the first word of a file's name is the status, the second the server's."""
+    told: list[str] = []
+    for path in sorted(REFUSALS.iterdir()):
+        status, server, _ = path.name.split("-", 2)
+        assert server == "llamacpp"
+        found = failure(Status(int(status), path.read_bytes()), asked("llama.cpp", models=()))
+        told.append(f"{path.stem} [{found.kind}]\n  {found.shown}\n")
+    assert "".join(told) == golden("failures/recorded.txt")
 
 
 def test_an_error_in_a_stream_is_read_by_the_status_that_it_carries() -> None:

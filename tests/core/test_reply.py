@@ -1,5 +1,6 @@
 """What a stream folds to: recorded ones as golden files, and each oddity of a server by itself."""
 
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -28,10 +29,18 @@ def fold_bytes(
     stream: bytes, size: int = 0, tools: frozenset[str] = TOOLS, secrets: tuple[str, ...] = ()
 ) -> tuple[Reply, tuple[Event, ...]]:
     """The reply, and all events in order, of a stream that comes in pieces of `size` bytes (0: whole)."""
+    size = size or len(stream) or 1
+    return fold_pieces([stream[at : at + size] for at in range(0, len(stream), size)], tools, secrets)
+
+
+def fold_pieces(
+    pieces: list[bytes], tools: frozenset[str] = TOOLS, secrets: tuple[str, ...] = ()
+) -> tuple[Reply, tuple[Event, ...]]:
+    """The reply, and all events in order, of a stream that comes in these pieces."""
     state, draft = sse.SseState(), Draft(tools, secrets)
     events: list[Event] = []
-    for place in range(0, len(stream), size or len(stream) or 1):
-        state, payloads = sse.feed(state, stream[place : place + (size or len(stream))])
+    for piece in pieces:
+        state, payloads = sse.feed(state, piece)
         for payload in payloads:
             draft, more = add_payload(draft, payload)
             events += more
@@ -92,6 +101,14 @@ def test_reads_of_any_size_fold_to_the_same(name: str) -> None:
     assert fold_bytes(stream, 7) == whole
     for lines in (b"\r\n", b"\r"):
         assert fold_bytes(stream.replace(b"\r\n", b"\n").replace(b"\n", lines), 1) == whole
+
+
+@given(st.sampled_from(RECORDED), st.lists(st.integers(0, 20_000), max_size=20))
+def test_reads_that_end_anywhere_fold_to_the_same(name: str, ends: list[int]) -> None:
+    stream = (STREAMS / name).read_bytes()
+    places = sorted({0, *(end % len(stream) for end in ends if stream), len(stream)})
+    pieces = [stream[start:end] for start, end in itertools.pairwise(places)]
+    assert fold_pieces(pieces) == fold_bytes(stream)
 
 
 @pytest.mark.parametrize("name", RECORDED)

@@ -61,7 +61,7 @@ def test_a_request_streams_with_usage_and_holds_the_history_word_for_word() -> N
         assert message.get("tool_calls") == stored.get("tool_calls")
 
 
-def test_no_key_of_our_own_and_no_thought_is_sent() -> None:
+def test_no_key_of_our_own_and_no_thought_is_sent() -> None:  # S20
     turn = Turn((
         User("q", typed="t"),
         Assistant("", (A,), reasoning_content="hm", stopped="length", model="m", seconds=1.0, extra={"x": 1}),
