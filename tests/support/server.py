@@ -4,7 +4,8 @@
         ...  # base URL server.url, what came in server.requests
 
 `GET …/models` answers from `models`, the paths of `routes` from there, anything else with 404; none of
-these takes from the script. A chat request beyond the script gets 599 and fails the `with` block.
+these takes from the script. A chat request beyond the script gets 599 and fails the `with` block. Instead of
+a script there may be a function from the request to its answer.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ import socket
 import struct
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -142,7 +143,7 @@ class ScriptedServer:
 
     def __init__(
         self,
-        script: Iterable[Answer] = (),
+        script: Iterable[Answer] | Callable[[Recorded], Answer] = (),
         *,
         models: tuple[str, ...] | Answer = ("tiny",),
         routes: Mapping[str, Answer] | None = None,
@@ -153,7 +154,8 @@ class ScriptedServer:
         self.unscripted: list[Recorded] = []
         self.connections = 0
         self.hangups = 0
-        self._script = deque(script)
+        self._answering = script if callable(script) else None
+        self._script = deque(() if callable(script) else script)
         self._base = base
         self._routes = {f"{base}/models": _models_answer(models), **(routes or {})}
         self._closing = threading.Event()
@@ -223,6 +225,8 @@ class ScriptedServer:
         with self._lock:
             if path == f"{self._base}/chat/completions" and request.method == "POST":
                 self.requests.append(request)
+                if self._answering is not None:
+                    return self._answering(request)
                 if self._script:
                     return self._script.popleft()
                 self.unscripted.append(request)
