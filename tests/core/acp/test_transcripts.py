@@ -10,8 +10,21 @@ import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from minime.core.acp.inputs import CannotOpen, Ended, ModelsFound
-from minime.core.events import Cancelled, Failed, TextDelta, ThoughtDelta, ToolProgress, ToolRunning
+from minime.core.acp.inputs import CannotOpen, CompactionEnded, Ended, ModelsFound
+from minime.core.events import (
+    Answered,
+    Cancelled,
+    Compacted,
+    CompactionFailed,
+    CompactionProgress,
+    CompactionStarted,
+    Failed,
+    Notice,
+    TextDelta,
+    ThoughtDelta,
+    ToolProgress,
+    ToolRunning,
+)
 from minime.core.session import settle
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Diff, ErrorRecord, Tool, Usage, User, tool_call
@@ -28,6 +41,7 @@ UNREACHABLE = Failed(
 EDIT = tool_call("call_1", "edit_file", '{"path": "main.py", "old_text": "hi", "new_text": "hello"}')
 MAKE = tool_call("call_2", "run_command", '{"command": "make test"}')
 READ = tool_call("call_1", "read_file", '{"path": "main.py", "offset": 3}')
+SUMMARY = Assistant("- main.py prints hi.", model="qwen3:8b")
 
 
 def _initialize() -> Conversation:
@@ -315,6 +329,43 @@ def _commands() -> Conversation:
     return talk
 
 
+def _compaction() -> Conversation:
+    """By hand and unasked, to an editor that shows compactions: done, failed, cancelled."""
+    talk = Conversation(client={"session": {"compaction": {}}}, window=8192)
+    talk.disk[ID] = talked(tool_turn(), hello_turn(), hello_turn())
+    talk.ask("session/load", sessionId=ID, cwd="/w", mcpServers=[])
+    talk.prompt("/compact the file names")
+    talk.happen(CompactionStarted(1), CompactionProgress("- main.py "), CompactionProgress("prints hi."))
+    talk.happen(Compacted(4, 1, 2, 412, 123, SUMMARY))
+    talk.feed(CompactionEnded(ID, Answered()))
+    talk.prompt("/compact")
+    talk.happen(Notice("nothing to compact: the newest turns stay as they are"))
+    talk.feed(CompactionEnded(ID, Answered()))
+    talk.prompt("What is 3 + 3?")
+    talk.happen(CompactionStarted(2), CompactionFailed("compaction failed: the model wrote no summary"))
+    talk.answer("6.")
+    talk.prompt("/compact")
+    talk.happen(CompactionStarted(3), CompactionProgress("- The"))
+    talk.tell("session/cancel", sessionId=ID)
+    talk.feed(CompactionEnded(ID, Cancelled()))
+    return talk
+
+
+def _compaction_in_words() -> Conversation:
+    """To an editor that knows nothing of compactions; one in the middle of a turn that fails stays."""
+    talk = Conversation(window=8192)
+    talk.disk[ID] = talked(tool_turn(), hello_turn(), hello_turn())
+    talk.ask("session/load", sessionId=ID, cwd="/w", mcpServers=[])
+    talk.prompt("What is 3 + 3?")
+    talk.happen(CompactionStarted(1), Compacted(4, 1, 2, 412, 123, SUMMARY))
+    talk.end(UNREACHABLE)
+    talk.prompt("/compact")
+    failed = Failed("compaction failed: the server failed (500)", "500 Internal Server Error", "server")
+    talk.happen(CompactionStarted(2), CompactionFailed(failed.shown, failed.raw, failed.kind))
+    talk.feed(CompactionEnded(ID, failed))
+    return talk
+
+
 def _bad_input() -> Conversation:
     talk = Conversation()
     for line in (
@@ -387,6 +438,8 @@ CASES: dict[str, Callable[[], Conversation]] = {
     "list-close-delete": _kept,
     "resources": _resources,
     "slash-commands": _commands,
+    "compaction": _compaction,
+    "compaction-in-words": _compaction_in_words,
     "bad-input": _bad_input,
     "notices": _notices,
     "end-of-input": _end_of_input,
