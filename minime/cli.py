@@ -122,6 +122,31 @@ def show(
     return show_session(_store(project), id, errors=errors, as_json=json)
 
 
+@sessions_app.command
+def export(
+    id: str,
+    /,
+    *,
+    format: Annotated[
+        Literal["markdown", "html", "json", "acp"] | None,
+        Parameter(name="--format", help="The form; default: what the name of FILE ends in, else markdown."),
+    ] = None,
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="The file to write; default: stdout.")
+    ] = None,
+    yes: Annotated[
+        bool, Parameter(name=["--yes", "-y"], negative="", help="Write over a file that is there.")
+    ] = False,
+    project: Project = None,
+) -> int:
+    """A conversation as a document: Markdown, one page of HTML, its file, or what an editor is shown."""
+    from minime.shell.export_verbs import export_session
+
+    return export_session(
+        _store(project), id, format=format, output=output, cwd=_start(project).resolve(), ask=_confirm(yes)
+    )
+
+
 @app.command
 def init(*, project: Project = None) -> int:
     """Write a commented agent.yaml into the project."""

@@ -38,10 +38,16 @@ def clean(text: str | bytes) -> str:
     sequences and control characters but tab and newline taken out, every line end a newline."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
-    if not _UNCLEAN.search(text):
+    if is_plain(text) or not _UNCLEAN.search(text):
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return without_surrogates(_CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+def is_plain(text: str) -> bool:
+    """Whether the text is made of nothing but characters that are seen, spaces, tabs and newlines. It is the
+    quick way to know that for sure; False means that a closer look is needed."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def without_surrogates(text: str) -> str:

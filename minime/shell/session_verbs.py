@@ -1,6 +1,7 @@
 """The verbs about kept conversations: what they hold, on stdout, for people or as JSON."""
 
 import json
+import os
 import sys
 
 import msgspec
@@ -11,6 +12,7 @@ from minime.core.session_schema import session_schema
 from minime.core.text import one_line
 from minime.core.values import Session
 from minime.shell import clock
+from minime.shell.pager import paged
 from minime.shell.paper import Paper
 from minime.shell.store import Loaded, NotLoaded, Store
 
@@ -54,14 +56,15 @@ def show_session(store: Store, wanted: str, *, errors: bool, as_json: bool) -> i
         sys.stdout.flush()
         sys.stdout.buffer.write(_errors_json(session) if errors else store.read(id))
         return DONE
-    out = Paper(sys.stdout)
     if errors:
         when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
-        out.write(errors_pieces(session, when))
+        pieces = errors_pieces(session, when)
     else:
         when_used = f"{clock.local(session.updated):%Y-%m-%d %H:%M}"
-        out.write((Piece(f"{one_line(session.title) or 'no title'} · {id} · {when_used}\n\n", "bold"),))
-        out.write(message_pieces(session.messages))
+        head = Piece(f"{one_line(session.title) or 'no title'} · {id} · {when_used}\n\n", "bold")
+        pieces = (head, *message_pieces(session.messages))
+    length = sum(piece.text.count("\n") for piece in pieces)
+    paged(length, lambda stream: Paper(stream).write(pieces), os.environ)
     return DONE
 
 

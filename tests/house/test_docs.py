@@ -164,6 +164,7 @@ def test_every_package_that_is_taken_is_accounted_for() -> None:
         ("help", ()),
         ("help-sessions", ("sessions",)),
         ("help-sessions-show", ("sessions", "show")),
+        ("help-sessions-export", ("sessions", "export")),
         ("help-config", ("config",)),
         ("help-trust", ("trust",)),
     ],

@@ -14,7 +14,7 @@ ALL = sorted((ROOT / "minime").rglob("*.py"))
 # Of the standard library, what can be had without touching the world. `pathlib` for its pure paths alone.
 PURE = {
     "base64", "bisect", "codecs", "collections", "contextlib", "dataclasses", "datetime", "difflib", "email", "enum", "fnmatch",
-    "functools", "html", "io", "ipaddress", "itertools", "json", "math", "operator", "pathlib", "posixpath", "re", "shlex",
+    "functools", "hashlib", "html", "io", "ipaddress", "itertools", "json", "math", "operator", "pathlib", "posixpath", "re", "shlex",
     "string", "textwrap", "types", "typing", "unicodedata", "urllib",
 }  # fmt: skip
 OTHERS = {"msgspec", "minime"}

@@ -1,8 +1,10 @@
 """Lines to the editor that many steps need: an update, a refusal, the session's title."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from minime.core.acp.effects import Effects, Send
+from minime.core.acp.replay import replay_updates
 from minime.core.acp.state import Live, State
 from minime.core.acp.updates import (
     InfoShown,
@@ -14,7 +16,7 @@ from minime.core.acp.wire import (
     write_fault,
     write_notification,
 )
-from minime.core.values import first_line
+from minime.core.values import Session, first_line
 
 Step = tuple[State, Effects]
 
@@ -41,4 +43,17 @@ def utc_text(moment: datetime) -> str:
 
 def info_shown(live: Live) -> InfoShown:
     """The session's title and last use, for the editor's list."""
-    return InfoShown(title=first_line(live.session.title) or None, updated_at=utc_text(live.session.updated))
+    return info_of(live.session)
+
+
+def info_of(session: Session) -> InfoShown:
+    """The title and last use of a session that may be open or not."""
+    return InfoShown(title=first_line(session.title) or None, updated_at=utc_text(session.updated))
+
+
+def replay_lines(session: Session, cwd: str) -> Iterator[bytes]:
+    """The lines that `session/load` sends before its answer, each with its line end."""
+    for update in replay_updates(session, cwd):
+        yield line(session.id, update)
+    if session.title:
+        yield line(session.id, info_of(session))

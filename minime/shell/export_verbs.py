@@ -1,0 +1,53 @@
+"""`mm sessions export`: a kept conversation as a document, on stdout or in a file."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from minime.core.listing import Found, NotFound, pick
+from minime.shell.exporting import Format, Written, export_pieces, format_of, write_file
+from minime.shell.paper import Paper
+from minime.shell.store import Loaded, NotLoaded, Store
+
+DONE, FAILED = 0, 1
+
+
+def export_session(
+    store: Store,
+    wanted: str,
+    *,
+    format: Format | None,
+    output: Path | None,
+    cwd: Path,
+    ask: Callable[[str], bool],
+) -> int:
+    """Writes the conversation that `wanted` means. Without a format the end of the file's name decides, else
+    it is Markdown. `ask` is put the question whether a file may be written over."""
+    err = Paper(sys.stderr)
+    match pick(tuple(head.id for head in store.heads()), wanted):
+        case NotFound(message=message):
+            err.line(f"mm: {message}", "red")
+            return FAILED
+        case Found(id=id):
+            pass
+    match store.load(id):
+        case NotLoaded(reason=reason):
+            err.line(f"mm: cannot read session {id}: {reason}", "red")
+            return FAILED
+        case Loaded(session=session):
+            pass
+    to_stdout = output is None or str(output) == "-"
+    form = format or (None if output is None else format_of(output)) or "markdown"
+    pieces = iter((store.read(id),)) if form == "json" else export_pieces(session, form, cwd)
+    if output is None or to_stdout:
+        sys.stdout.flush()
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        return DONE
+    over = output.is_file() and ask(f"Write over {output}?")
+    done = write_file(output, pieces, store.project, over=over)
+    if isinstance(done, Written):
+        err.line(f"wrote {done.path}")
+        return DONE
+    err.line(f"mm: {done.line}{' or --yes' if done.is_there else ''}", "red")
+    return FAILED

@@ -1,0 +1,109 @@
+"""A conversation to a file or a stream, in the form that was asked for; no file is written over unasked."""
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from minime.core.codec import encode
+from minime.core.values import Session
+from minime.shell.whole_file import put_if_free, put_in_place
+
+Format = Literal["markdown", "html", "json", "acp"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+SUFFIXES: dict[Format, str] = {"markdown": ".md", "html": ".html", "json": ".json", "acp": ".jsonl"}
+MOST_NUMBER = 999
+
+
+class Written(msgspec.Struct, frozen=True):
+    """The whole is in this file."""
+
+    path: Path
+
+
+class NotWritten(msgspec.Struct, frozen=True):
+    """Nothing has changed; `line` says why. `is_there`: only because the file exists."""
+
+    line: str
+    is_there: bool = False
+
+
+def export_pieces(session: Session, format: Format, cwd: Path) -> Iterator[bytes]:
+    """The conversation in that form, piece by piece, in order. `cwd` is the folder that an editor would load
+    it with."""
+    match format:
+        case "markdown":
+            from minime.core.transcript.markdown import markdown_pieces
+
+            yield from (piece.encode("utf-8", "replace") for piece in markdown_pieces(session))
+        case "html":
+            from minime.core.transcript.page import page_pieces
+
+            yield from (piece.encode("utf-8", "replace") for piece in page_pieces(session))
+        case "json":
+            yield encode(session)
+        case "acp":
+            from minime.core.acp.answers import replay_lines
+
+            yield from replay_lines(session, str(cwd))
+
+
+def format_of(path: Path) -> Format | None:
+    """The form that the end of a file's name stands for; None where it stands for none."""
+    ends: dict[str, Format] = {end: format for format, end in SUFFIXES.items()}
+    return (ends | {".markdown": "markdown", ".htm": "html"}).get(path.suffix.lower())
+
+
+def write_file(path: Path, pieces: Iterable[bytes], project: Path, *, over: bool) -> Written | NotWritten:
+    """Puts `pieces` into `path`, whole or not at all; over a file that is there only when `over` says so, and
+    never among mm's own."""
+    home = Path(os.path.realpath(project / ".mm"))
+    try:
+        if Path(os.path.realpath(path)).is_relative_to(home):
+            return NotWritten(f"{path} lies among the files of mm itself; choose another place")
+        if path.is_dir():
+            return NotWritten(f"{path} is a folder; give the name of a file")
+        if not over and os.path.lexists(path):
+            return NotWritten(f"{path} is there already and stays as it is; give another name", is_there=True)
+        _write(path.resolve() if over else path, pieces, over=over)
+    except FileExistsError:
+        return NotWritten(f"{path} is there already and stays as it is; give another name", is_there=True)
+    except (OSError, ValueError) as error:  # the latter: a name with a null byte
+        return NotWritten(f"cannot write {path}: {getattr(error, 'strerror', None) or error}")
+    return Written(path)
+
+
+def export_beside(
+    session: Session, format: Format, wanted: str, cwd: Path, project: Path
+) -> Written | NotWritten:
+    """What `/export` does: writes the conversation to the file `wanted`, else to a name of its own that is
+    still free. Paths are relative to `cwd`."""
+    if wanted:
+        return write_file(
+            cwd / Path(wanted).expanduser(), export_pieces(session, format, cwd), project, over=False
+        )
+    for number in range(1, MOST_NUMBER):
+        name = f"{session.id}{f'-{number}' if number > 1 else ''}{SUFFIXES[format]}"
+        done = write_file(cwd / name, export_pieces(session, format, cwd), project, over=False)
+        if isinstance(done, Written) or not done.is_there:
+            return done
+    return NotWritten(f"too many exports of this conversation in {cwd}; give a name: /export {format} FILE")
+
+
+def _write(path: Path, pieces: Iterable[bytes], *, over: bool) -> None:
+    """Raises OSError, FileExistsError among them."""
+    draft = path.parent / f".{path.name[:100]}.{secrets.token_hex(4)}.tmp"
+    try:
+        with draft.open("xb", buffering=1 << 20) as file:
+            file.writelines(pieces)
+        if over:
+            put_in_place(draft, path)
+        elif not put_if_free(draft, path):
+            raise FileExistsError
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
