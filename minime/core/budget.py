@@ -38,7 +38,8 @@ class Gauge(msgspec.Struct, frozen=True):
 class Budget(msgspec.Struct, frozen=True):
     """What a request may take, in tokens (0: not known): the context `window`, and the `limit` from which
     older turns become a summary. `tools` are the bytes of the tools' declarations, `keep` the turns that
-    stay word for word; `auto`: mm may make a summary unasked."""
+    stay word for word; `auto`: mm may make a summary unasked. `guessed`: the window was told by nobody, so
+    that it is no reason to refuse anything."""
 
     window: int = 0
     limit: int = 0
@@ -46,6 +47,7 @@ class Budget(msgspec.Struct, frozen=True):
     gauge: Gauge = Gauge()
     keep: int = 2
     auto: bool = True
+    guessed: bool = False
 
 
 class Shares(msgspec.Struct, frozen=True):
@@ -64,11 +66,13 @@ class Shares(msgspec.Struct, frozen=True):
         return self.system + self.tools + self.summary + self.questions + self.answers + self.results
 
 
-def new_budget(window: int, tools: int, gauge: Gauge, rules: Compaction, answer: int = 0) -> Budget:
+def new_budget(
+    window: int, tools: int, gauge: Gauge, rules: Compaction, answer: int = 0, *, guessed: bool = False
+) -> Budget:
     """The budget of a request whose tools' declarations take so many bytes, with room for an answer of so
     many tokens (0: not said) where the window leaves that much."""
     limit = min(int(window * rules.threshold), window - min(answer, window // 2))
-    return Budget(window, limit, tools, gauge, rules.keep, rules.auto)
+    return Budget(window, limit, tools, gauge, rules.keep, rules.auto, guessed)
 
 
 def size(messages: Iterable[Message]) -> int:
@@ -146,7 +150,7 @@ def after_overflow(budget: Budget, bytes_sent: int, told: int = 0) -> Budget:
         sent_tokens = told + 1
     window = told or min(budget.window or sent_tokens, sent_tokens)
     limit = min(budget.limit or window, int(window * 0.8), int(sent_tokens * 0.75))
-    return msgspec.structs.replace(budget, window=window, limit=limit, gauge=gauge)
+    return msgspec.structs.replace(budget, window=window, limit=limit, gauge=gauge, guessed=False)
 
 
 def result_limit(budget: Budget) -> int:

@@ -1,14 +1,16 @@
 """A conversation and its budget in, what `/context` says out: tokens used, left, and what takes the room."""
 
 from minime.core.budget import Budget, about, shares
+from minime.core.model.windows import ASSUMED_ORIGIN
 from minime.core.values import Session
 
 WIDTH = 30
 """Characters of the bar."""
 
 
-def context_text(session: Session, budget: Budget) -> str:
-    """Lines for a person: the bar, and below it each part that takes room. All numbers are estimates."""
+def context_text(session: Session, budget: Budget, origin: str) -> str:
+    """Lines for a person: the bar, and below it each part that takes room; `origin` says where the size of
+    the window comes from. All numbers but that are estimates."""
     parts = shares(session, budget)
     rows = (
         ("system prompt", parts.system),
@@ -20,9 +22,17 @@ def context_text(session: Session, budget: Budget) -> str:
     )
     lines = [_head(parts.used, budget.window)]
     lines += [f"  {name:14}{f'~{about(taken):,}':>8}" for name, taken in rows if taken]
+    if budget.window:
+        lines.append(f"context window: {budget.window:,} tokens, {_origin_text(origin)}")
     if budget.window and budget.auto:
         lines.append(f"older turns become a summary from ~{about(budget.limit):,} on (/compact does it now)")
     return "\n".join(lines)
+
+
+def _origin_text(origin: str) -> str:
+    if origin == ASSUMED_ORIGIN:
+        return "assumed, for the server tells none (contextWindow in agent.yaml sets it)"
+    return origin
 
 
 def _head(used: int, window: int) -> str:

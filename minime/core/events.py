@@ -51,10 +51,12 @@ class ToolFinished(Happening, frozen=True, tag="tool_finished"):
 
 
 class UsageSeen(Happening, frozen=True, tag="usage", omit_defaults=True):
-    """The server counted the tokens of a request. `window` is its context window, 0 where it is not known."""
+    """The server counted the tokens of a request. `window` is its context window, 0 where it is not known,
+    `origin` the place that this number comes from."""
 
     usage: Usage
     window: int = 0
+    origin: str = ""
 
 
 class Notice(Happening, frozen=True, tag="notice"):

@@ -60,7 +60,7 @@ def make_room(
     if not budget.limit or (tokens(budget.gauge, taken) <= budget.limit and not refused):
         return Fits()
     fixed = size(session.messages[:1]) + budget.tools
-    if surely(budget.gauge, fixed) >= budget.window:
+    if _is_over(fixed, budget):
         return TooLarge(_too_large("the instruction, the context files and the tools", fixed, budget))
     may_help = refused or tokens(budget.gauge, fixed) < budget.limit
     if may_summarise and may_help and budget.auto:
@@ -72,7 +72,7 @@ def make_room(
     )
     if shorter != turn:
         return Shorten(shorter)
-    if surely(budget.gauge, taken) >= budget.window:
+    if _is_over(taken, budget):
         return TooLarge(_too_large("the question and all that has to go with it", taken, budget))
     return Fits()
 
@@ -122,6 +122,11 @@ def _most_kept(session: Session, turn: Turn | None, budget: Budget) -> int:
 
 def _is_worth(session: Session, plan: Plan, budget: Budget) -> bool:
     return tokens(budget.gauge, size(older(session, plan))) * WORTH >= budget.limit
+
+
+def _is_over(taken: int, budget: Budget) -> bool:
+    """Whether so many bytes fit no way; a window that nobody has told does not say."""
+    return not budget.guessed and surely(budget.gauge, taken) >= budget.window
 
 
 def _too_large(what: str, taken: int, budget: Budget) -> str:

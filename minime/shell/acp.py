@@ -168,9 +168,9 @@ class Editor:
         session = self._sessions.get(id)
         if session is None:
             return
-        model, models, window = await session.agent.survey()
+        model, models, window = await session.agent.reach.survey()
         if model:
-            self.hear(ModelsFound(id, model, models, window))
+            self.hear(ModelsFound(id, model, models, window.tokens, window.origin))
 
     def _start(self, effect: StartTurn) -> None:
         id, session = effect.id, self._sessions[effect.id]

@@ -1,7 +1,6 @@
 """How the model that answers is asked: what it is offered, what fits its window, what its counts teach."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -16,47 +15,31 @@ from minime.core.budget import (
     result_limit,
     size,
     tokens,
+    used,
 )
 from minime.core.config.fit import Fit, fit_for
 from minime.core.config.settings import Settings
 from minime.core.events import Event, Notice, UsageSeen
 from minime.core.model.failures import cut_text
-from minime.core.model.servers import Server
+from minime.core.model.windows import ASSUMED_ORIGIN, Window
 from minime.core.request import Sampling, build_request, fit, offered_tools, sampling, summary_request
 from minime.core.tools.toolbox import declared_size, tool_declarations
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Message, Session, Tool, ToolCall
 from minime.shell.loop import Emit, Hands
-from minime.shell.model.model import Model, ModelFailed
+from minime.shell.model.model import ModelFailed
+from minime.shell.reaching import Connection, Reach
 from minime.shell.tools.tools import Ready, Tools
-
-if TYPE_CHECKING:
-    from minime.shell.model.embedded import Embedded
-
-
-class Connection(NamedTuple):
-    """A model that can be asked: where, under which name, how much at once, and what ends with it."""
-
-    model: Model
-    server: Server
-    name: str
-    fit: Fit
-    embedded: "Embedded | None" = None
 
 
 class Asking:
-    """What an agent knows about asking its model. `connected` reaches for it, `window` is its context window
-    in tokens (0: not known); `told_window` is the one that its server has named in a refusal."""
+    """What an agent knows about asking its model. `reach` leads to it, `window` tells its context window as
+    far as it is known; `told_window` is the one that its server has named in a refusal."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        connected: Callable[[Callable[[str], None]], Awaitable[Connection]],
-        window: Callable[[], int],
-    ) -> None:
+    def __init__(self, settings: Settings, reach: Reach, window: Callable[[], Window]) -> None:
         self.told_window = 0
         self._settings = settings
-        self._connected = connected
+        self._path = reach
         self._window = window
         self._fit = fit_for(False, settings)
         self._gauge = Gauge()
@@ -82,9 +65,16 @@ class Asking:
                 sampling(self._settings, connection.fit, turn, names),
             )
 
+            begun = False
+
             def watch(event: Event) -> None:
+                nonlocal begun
+                if not begun:
+                    begun = True
+                    self._path.loaded()
                 if isinstance(event, UsageSeen):
-                    event = UsageSeen(event.usage, self._window())
+                    window = self._window()
+                    event = UsageSeen(event.usage, window.tokens, window.origin)
                 emit(event)
 
             try:
@@ -101,8 +91,16 @@ class Asking:
         async def run(call_id: str, ready: Ready, progress: Callable[[str], None]) -> Tool:
             return await tools.run(call_id, ready, progress, result_limit(self.budget(session)))
 
-        self.budget(session)
-        return Hands(ask, self.ask_budget, self.sum_up, tools.prepare, consent, run, keep)
+        known = self.budget(session)
+
+        async def budget(turn: Turn | None, emit: Emit) -> Budget:
+            await self._reach(emit)
+            # A short conversation fits any window: its first request does not wait to hear of it.
+            if turn is None or turn.messages[1:] or 2 * used(session.messages, known) > known.limit:
+                await self._path.settled()
+            return await self.ask_budget(turn, emit)
+
+        return Hands(ask, budget, self.sum_up, tools.prepare, consent, run, keep)
 
     def budget(self, session: Session) -> Budget:
         """What a request behind `session` may take, as far as is known without asking anybody. The counts
@@ -130,13 +128,15 @@ class Asking:
         return msgspec.structs.replace(answer, model=connection.name)
 
     async def _reach(self, emit: Emit) -> Connection:
-        connection = await self._connected(lambda line: emit(Notice(line)))
+        connection = await self._path.connected(lambda line: emit(Notice(line)))
         self._fit = connection.fit
         return connection
 
     def _budget(self, fit: Fit, tools: int) -> Budget:
         rules, answer = self._settings.compaction, fit.max_output or 0
-        return new_budget(self._window(), tools, self._gauge, rules, answer)
+        window = self._window()
+        guessed = window.origin == ASSUMED_ORIGIN
+        return new_budget(window.tokens, tools, self._gauge, rules, answer, guessed=guessed)
 
     def _offered(self, connection: Connection, turn: Turn) -> tuple[str, ...]:
         if not connection.model.takes_tools(connection.name):

@@ -70,7 +70,7 @@ def open_turn(question: str, piped: str, wishes: Wishes) -> int:
         return 1
     shot = OneShot(conversation, as_json=wishes.as_json)
     conversation.tell = shot.tell
-    conversation.agent.offer_weights = _offer(interrupts, shot.pause)
+    conversation.agent.reach.offer_weights = _offer(interrupts, shot.pause)
     permission = _permission(wishes, conversation.agent.settings, interrupts, shot.pause, interactive=False)
     turn = start("\n\n".join(filter(None, (question, piped.strip("\n")))), typed=question)
     return shot.run(turn, permission, interrupts)
@@ -87,7 +87,7 @@ def open_terminal(wishes: Wishes) -> int:
         return WRONG
     terminal = Terminal(conversation, interrupts, os.environ)
     conversation.tell = terminal.tell
-    conversation.agent.offer_weights = _offer(interrupts, terminal.pause)
+    conversation.agent.reach.offer_weights = _offer(interrupts, terminal.pause)
     permission = _permission(
         wishes, conversation.agent.settings, interrupts, terminal.pause, interactive=True
     )

@@ -9,6 +9,8 @@ from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, p
 from minime.core.context_text import context_text
 from minime.core.events import Cancelled, Event, Outcome
 from minime.core.listing import count, row_text
+from minime.core.model.offers import choices_text, chosen
+from minime.core.model.servers import server_name
 from minime.core.screen import (
     Piece,
     Screen,
@@ -29,7 +31,6 @@ from minime.core.values import first_line
 from minime.shell import clock
 from minime.shell.conversation import Conversation
 from minime.shell.keyboard import History, Interrupts, read_line
-from minime.shell.model.model import ModelFailed
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
 
@@ -66,7 +67,7 @@ class Terminal:
         self.permission = permission
         self._history.open()
         with asyncio.Runner() as runner:
-            self._greet(runner.run(self.conversation.agent.describe()))
+            self._greet(runner.run(self.conversation.agent.reach.describe()))
             if first:
                 self._resume(first)
             try:
@@ -193,7 +194,8 @@ class Terminal:
                 when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
                 self._paper.write(errors_pieces(session, when))
             case "context":
-                self._paper.line(context_text(session, self.conversation.agent.asking.budget(session)))
+                agent = self.conversation.agent
+                self._paper.line(context_text(session, agent.asking.budget(session), agent.window.origin))
             case "tools":
                 self._paper.line(tools_text(self.conversation.agent.tool_names))
             case "mode":
@@ -274,17 +276,17 @@ class Terminal:
             else "nothing is allowed beforehand"
         )
 
-    async def _model(self, name: str) -> None:
+    async def _model(self, wanted: str) -> None:
         agent = self.conversation.agent
-        if name:
-            agent.use_model(name)
-            self._paper.line(f"model: {name}, from the next question on")
+        there = await agent.reach.choices()
+        name, where = await agent.reach.glance()
+        if not wanted:
+            self._paper.line(choices_text(there, name, where) or "no model: start a server (ollama serve)")
             return
-        try:
-            connection = await agent.connected(self.tell)
-            names = await connection.model.models()
-        except ModelFailed as failed:
-            self.tell(failed.failure.shown, "red")
+        meant = chosen(there, wanted, where)
+        if isinstance(meant, str):
+            self.tell(meant, "red")
             return
-        for other in names or (connection.name,):
-            self._paper.line(f"{'*' if other == connection.name else ' '} {other}")
+        agent.use_model(meant)
+        place = server_name(meant.server.kind)
+        self._paper.line(f"model: {meant.name} on {place}, from the next question on")

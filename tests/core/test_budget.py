@@ -116,15 +116,16 @@ def test_the_shares_are_the_whole(session: Session, tools: int) -> None:
 
 
 def test_the_context_is_a_bar_and_what_takes_the_room() -> None:
-    text = context_text(talked(tool_turn()), Budget(1_000, 800, 600, Gauge(3.0, 1)))
+    text = context_text(talked(tool_turn()), Budget(1_000, 800, 600, Gauge(3.0, 1)), "told by llama.cpp")
     assert text.splitlines()[0].startswith("█")
     assert "of 1,000 tokens used" in text
-    assert [line.split("~")[0].strip() for line in text.splitlines()[1:-1]] == [
+    assert [line.split("~")[0].strip() for line in text.splitlines()[1:-2]] == [
         "system prompt",
         "tools",
         "questions",
         "answers",
         "tool results",
     ]
+    assert "context window: 1,000 tokens, told by llama.cpp" in text
     assert "/compact" in text
-    assert "contextWindow" in context_text(fresh(), Budget())
+    assert "contextWindow" in context_text(fresh(), Budget(), "")

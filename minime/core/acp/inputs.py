@@ -28,6 +28,7 @@ class Opening(Value, frozen=True):
     rules: tuple[PermissionRule, ...] = ()
     model: str = ""
     window: int = 0
+    origin: str = ""
     tools: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     summaries: Compaction = Compaction()
@@ -112,12 +113,14 @@ class SaveDone(Value, frozen=True):
 
 
 class ModelsFound(Value, frozen=True):
-    """Which model answers in a session, which others there are, and the context window (0: unknown)."""
+    """Which model answers in a session, which others there are, and the context window (0: unknown) with the
+    place that the number comes from."""
 
     id: str
     model: str
     models: tuple[str, ...]
     window: int = 0
+    origin: str = ""
 
 
 class Ended(Value, frozen=True):

@@ -106,6 +106,7 @@ def models_found(state: State, happened: ModelsFound) -> Step:
         model=live.chosen or happened.model,
         models=happened.models,
         window=happened.window or live.window,
+        origin=happened.origin if happened.window else live.origin,
     )
     new = with_live(state, happened.id, known)
     if options(known) == options(live):
@@ -130,6 +131,7 @@ def _live(wish: Open, outcome: Opening, tag: str, before: Live | None) -> Live:
         rules=outcome.rules,
         model=outcome.model,
         window=outcome.window,
+        origin=outcome.origin,
         tools=outcome.tools,
         summaries=outcome.summaries,
     )
@@ -147,7 +149,8 @@ def _live(wish: Open, outcome: Opening, tag: str, before: Live | None) -> Live:
         model=before.chosen or before.model or outcome.model,
         models=before.models,
         chosen=before.chosen,
-        window=outcome.window or before.window,
+        window=before.window or outcome.window,
+        origin=before.origin if before.window else outcome.origin,
         always=before.always,
         never=before.never,
         saves=before.saves,

@@ -71,8 +71,9 @@ def _shown(state: State, id: str, live: Live, event: Event) -> tuple[Live, Effec
             return _progressed(id, live, live.calls[call_id], text)
         case ToolFinished(result=result) if result.tool_call_id in live.calls:
             return _finished(id, live, live.calls[result.tool_call_id], result)
-        case UsageSeen(usage=usage, window=window):
-            live = msgspec.structs.replace(live, window=window or live.window)
+        case UsageSeen(usage=usage, window=window, origin=origin):
+            if window:
+                live = msgspec.structs.replace(live, window=window, origin=origin)
             return live, (send(id, usage_shown(usage, live.window)),) if live.window else ()
         case Notice(text=text):
             return tell(state, id, live, text)

@@ -154,7 +154,7 @@ def _text(live: Live, name: str) -> str:
             text = plain(errors_pieces(live.session, when)).rstrip("\n")
             return _fenced(text) if when else text
         case "context":
-            return _fenced(context_text(live.session, _budget(live)))
+            return _fenced(context_text(live.session, _budget(live), live.origin))
         case "tools":
             return _fenced(tools_text(live.tools))
         case "mode":

@@ -96,6 +96,7 @@ class Live(Value, frozen=True):
     models: tuple[str, ...] = ()
     chosen: str = ""
     window: int = 0
+    origin: str = ""
     tools: tuple[str, ...] = ()
     always: tuple[AlwaysRule, ...] = ()
     never: tuple[AlwaysRule, ...] = ()

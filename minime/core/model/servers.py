@@ -138,6 +138,13 @@ def is_loopback(url: str) -> bool:
         return False
 
 
+def same_place(one: Server, other: Server) -> bool:
+    """Whether two addresses are one: this machine has two names."""
+    return one.base_url.replace("//localhost:", "//127.0.0.1:") == other.base_url.replace(
+        "//localhost:", "//127.0.0.1:"
+    )
+
+
 def parse_models(body: bytes) -> tuple[str, ...]:
     """The names in a server's list of models, in its order but those that only embed or rank text last;
     empty when there are none to be read."""

@@ -144,7 +144,7 @@ class Model:
 
     async def _once(self, body: bytes, tools: frozenset[str], emit: Emit) -> Complete | Trouble:
         """One request, and what came of it."""
-        request = self._request("POST", "/chat/completions", body)
+        request = self._request("POST", f"{self.server.base_url}/chat/completions", body)
         if isinstance(request, BadSetting):
             return request
         answer = _Answer(Draft(tools, self._secrets), emit)
@@ -188,25 +188,31 @@ class Model:
         finally:
             await response.aclose()
 
-    async def _models(self) -> tuple[str, ...] | Trouble:
-        request = self._request("GET", "/models")
+    async def page(self, url: str, body: bytes = b"", *, within: float = MODELS_SECONDS) -> bytes | Trouble:
+        """What stands at an address of the server, asked with POST where there is a `body`; or what was in
+        the way. Raises nothing."""
+        request = self._request("POST" if body else "GET", url, body or None)
         if isinstance(request, BadSetting):
             return request
-        body = b""
+        page = b""
         try:
-            async with asyncio.timeout(MODELS_SECONDS):
+            async with asyncio.timeout(within):
                 async with contextlib.aclosing(self._received(request)) as stream:
                     async for received in stream:
                         if not isinstance(received, bytes):
                             return received
-                        body += received
-                        if len(body) > MOST_LIST_BYTES:
+                        page += received
+                        if len(page) > MOST_LIST_BYTES:
                             return TooLarge(MOST_LIST_BYTES)
         except TimeoutError:
-            return NoAnswer(MODELS_SECONDS)
+            return NoAnswer(within)
         except network_errors() as error:
-            return trouble_of(error, begun=bool(body))
-        return parse_models(body)
+            return trouble_of(error, begun=bool(page))
+        return page
+
+    async def _models(self) -> tuple[str, ...] | Trouble:
+        page = await self.page(f"{self.server.base_url}/models")
+        return parse_models(page) if isinstance(page, bytes) else page
 
     async def _failure(self, trouble: Trouble, model: str) -> Failure:
         """The failure that `trouble` is; one about a missing model names those that are there."""
@@ -219,9 +225,9 @@ class Model:
     def _asked(self, model: str, models: tuple[str, ...] = ()) -> Asked:
         return Asked(self.server, model, models, bool(self._api_key), self._watchdog, self._secrets)
 
-    def _request(self, method: str, path: str, body: bytes | None = None) -> "httpx.Request | BadSetting":
+    def _request(self, method: str, url: str, body: bytes | None = None) -> "httpx.Request | BadSetting":
         try:
-            return self._client_here().build_request(method, f"{self.server.base_url}{path}", content=body)
+            return self._client_here().build_request(method, url, content=body)
         except setting_errors() as error:
             return BadSetting(str(error))
 

@@ -1,7 +1,8 @@
-"""The search for a local model server: where to look goes in, the first that offers models comes out."""
+"""The search for local model servers: where to look goes in, those that offer models come out."""
 
 import asyncio
 import contextlib
+from collections.abc import AsyncGenerator
 from urllib.parse import urlsplit
 
 from minime.core.model.http_answer import HttpAnswer, question, whole_answer
@@ -12,12 +13,30 @@ MOST_BYTES = 4_000_000
 PIECE = 1 << 16
 
 
-async def find_server(candidates: tuple[Known, ...] = KNOWN, *, within: float = WITHIN) -> Offer | None:
-    """The first of `candidates`, in their order, that offers models; None when none does.
+async def find_server(
+    candidates: tuple[Known, ...] = KNOWN, *, wanted: str | None = None, within: float = WITHIN
+) -> Offer | None:
+    """The first of `candidates`, in their order, that offers the model `wanted`, else the first that offers
+    any; None when none does.
 
     All are asked at once, for at most `within` seconds. A port where something else listens is passed
     over, and so is a server without a model or one that wants a key.
     """
+    first = None
+    async with contextlib.aclosing(_offers(candidates, within)) as offers:
+        async for found in offers:
+            if wanted is None or {wanted, f"{wanted}:latest"} & set(found.models):
+                return found
+            first = first or found
+    return first
+
+
+async def find_servers(candidates: tuple[Known, ...] = KNOWN, *, within: float = WITHIN) -> tuple[Offer, ...]:
+    """All of `candidates` that offer models, in their order; asked like `find_server` does."""
+    return tuple([found async for found in _offers(candidates, within)])
+
+
+async def _offers(candidates: tuple[Known, ...], within: float) -> AsyncGenerator[Offer, None]:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + within
     asked = [asyncio.create_task(_models_page(entry.base_url)) for entry in candidates]
@@ -27,8 +46,7 @@ async def find_server(candidates: tuple[Known, ...] = KNOWN, *, within: float = 
             page = task.result() if task.done() else None
             found = page and offer(entry, page.status, page.headers, page.body)
             if found:
-                return found
-        return None
+                yield found
     finally:
         for task in asked:
             task.cancel()
