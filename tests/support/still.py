@@ -1,11 +1,21 @@
-"""`mm` with the clock and the dice held still: `python -m tests.support.still WORDS`."""
+"""`mm` with the clock and the dice held still: `python -m tests.support.still WORDS`.
 
+On this machine it finds the servers that `STILL_SERVERS` names (`ollama=URL lm-studio=URL`) and no others, and
+no engine for a model of its own.
+"""
+
+import os
 import sys
 from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import msgspec
 
 from minime.__main__ import main
+from minime.core.model.servers import KNOWN
 from minime.core.values import Stamp
 from minime.shell import clock
+from minime.shell.model import embedded, servers
 
 _drawn = 0
 
@@ -23,5 +33,12 @@ def stamp() -> Stamp:
     return Stamp(moment, f"{moment:%Y%m%d-%H%M%S}-{_drawn:08x}")
 
 
+places = dict(place.split("=", 1) for place in os.environ.get("STILL_SERVERS", "").split())
+there = tuple(
+    msgspec.structs.replace(entry, base_url=places[entry.kind]) for entry in KNOWN if entry.kind in places
+)
+servers.find_server = partial(servers.find_server, there, within=10.0)
+servers.find_servers = partial(servers.find_servers, there, within=10.0)
+embedded.has_engine = lambda: False
 clock.now, clock.stamp = now, stamp
 sys.exit(main())
