@@ -23,7 +23,7 @@ def context_text(session: Session, budget: Budget, origin: str) -> str:
     lines = [_head(parts.used, budget.window)]
     lines += [f"  {name:14}{f'~{about(taken):,}':>8}" for name, taken in rows if taken]
     if budget.window:
-        lines.append(f"context window: {budget.window:,} tokens, {_origin_text(origin)}")
+        lines.append(f"context window: {_origin_text(origin)}")
     if budget.window and budget.auto:
         lines.append(f"older turns become a summary from ~{about(budget.limit):,} on (/compact does it now)")
     return "\n".join(lines)
@@ -31,7 +31,7 @@ def context_text(session: Session, budget: Budget, origin: str) -> str:
 
 def _origin_text(origin: str) -> str:
     if origin == ASSUMED_ORIGIN:
-        return "assumed, for the server tells none (contextWindow in agent.yaml sets it)"
+        return "assumed, the server tells none (contextWindow in agent.yaml)"
     return origin
 
 

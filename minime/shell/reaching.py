@@ -59,6 +59,8 @@ class Reach:
         self._retired: list[Connection] = []
         self._windows = Windows()
         self._choices: tuple[Choice, ...] = ()
+        self._unknown = ""
+        self._seen: tuple[str, Server | None] = ("", self._server)
 
     async def connected(self, tell: Callable[[str], None]) -> Connection:
         """The model that answers, reached for at the first call. Raises ModelFailed. `tell` is given the
@@ -82,12 +84,12 @@ class Reach:
     def window(self) -> Window:
         """The context window of the model that answers, as far as it is known."""
         connection = self.connection
-        server = connection.server if connection else self._server or Server("other", "")
-        if self._is_file() or (connection and connection.embedded):
+        name, server = (connection.name, connection.server) if connection else self._seen
+        if self._is_file() or (server is not None and server.kind == "embedded"):
             return self._embedded_window(self._is_file())
         if self._settings.context_window is not None:
             return Window(self._settings.context_window, self._settings.origins.get("contextWindow", "set"))
-        return self._windows.known(server, (connection.name if connection else self._name) or "")
+        return self._windows.known(server or Server("other", ""), name)
 
     async def describe(self) -> str:
         """Who will answer, for a person at the start of a visit; asks servers, starts none."""
@@ -103,6 +105,7 @@ class Reach:
     async def glance(self) -> tuple[str, Server | None]:
         """Which model answers or would, and where; None where no server is found. Asks servers, starts none,
         raises nothing."""
+        await self._resolve()
         connection = self.connection
         if connection is not None:
             return connection.name, IN_HERE if connection.embedded else connection.server
@@ -124,32 +127,38 @@ class Reach:
     async def survey(self) -> tuple[str, tuple[str, ...], Window]:
         """Which model will answer (empty: none), all that could, each by its label, and its context window.
         Asks servers, starts none, raises nothing."""
-        name, server = await self.glance()
+        await self.survey_window()
+        name, server = self._seen
         there = await self.choices()
         label = next((c.label for c in there if c.name == name and c.server == server), name)
-        labels = tuple(c.label for c in there)
+        return label, tuple(c.label for c in there), self.window()
+
+    async def survey_window(self) -> None:
+        """Sees to it that the context window is known as well as it can be now. Asks servers, starts none,
+        raises nothing."""
+        self._seen = name, server = await self.glance()
         if not name or server is None or server.kind == "embedded" or self._settings.context_window:
-            return label, labels, self.window()
+            return
         model = self._model(server)
         self._windows.ask(model, name)
         await self._windows.wait()
         await model.close()
-        return label, labels, self._windows.known(server, name)
 
     async def choices(self) -> tuple[Choice, ...]:
-        """The models of all servers found, those of the server in use first; the embedded one last. Asks
-        servers, starts none, raises nothing."""
+        """The models of all servers: of the one that the settings name, of those found, and the embedded one.
+        Asks servers, starts none, raises nothing."""
         from minime.shell.model.embedded import find_weights, has_engine
         from minime.shell.model.servers import find_servers
 
         offers = list(await find_servers())
         used = self.connection.server if self.connection and not self.connection.embedded else self._server
-        for server in filter(None, (self._configured, used)):
+        for server in filter(None, (used, self._configured)):
             there = next((offer for offer in offers if same_place(offer.server, server)), None)
-            if there is not None:
+            if there is None:
+                offers.insert(0, Offer(server, await self._models(server)))
+            elif server == self._configured:
                 offers.remove(there)
-            models = await self._models(server) if there is None else there.models
-            offers.insert(0, Offer(server, models))
+                offers.insert(0, Offer(server, there.models))
         if has_engine() and find_weights(self._environ) is not None:
             offers.append(Offer(IN_HERE, (SMOLLM2_NAME,)))
         self._choices = choices(tuple(offers))
@@ -160,6 +169,7 @@ class Reach:
         connection = self.connection
         self._name = choice.name
         self._server = None if choice.server == IN_HERE else choice.server
+        self._seen = choice.name, choice.server
         if connection is None:
             return
         if connection.embedded is None and connection.server == choice.server:
@@ -169,12 +179,11 @@ class Reach:
             self.connection = None
 
     def use_label(self, label: str) -> None:
-        """Has the model of this label answer, or, where no list has shown it, one of that name."""
+        """Has the model of this label answer. Where no list has shown it yet, it is looked for when it is
+        needed, and else taken for a name."""
         known = next((choice for choice in self._choices if choice.label == label), None)
-        if known is None and label.endswith(".gguf"):
-            known = Choice(label, label, IN_HERE)
-        at = self.connection.server if self.connection and not self.connection.embedded else self._server
-        self.use(known or Choice(label, label, at or IN_HERE))
+        self._unknown = "" if known or label.endswith(".gguf") else label
+        self.use(known or Choice(label, label, self._configured or IN_HERE))
 
     async def close(self) -> None:
         """Ends all connections, and the embedded model if it runs."""
@@ -204,7 +213,16 @@ class Reach:
         finally:
             await model.close()
 
+    async def _resolve(self) -> None:
+        """Finds the model that was chosen by a label that no list had shown."""
+        label, self._unknown = self._unknown, ""
+        if label:
+            known = next((choice for choice in await self.choices() if choice.label == label), None)
+            if known is not None:
+                self.use(known)
+
     async def _connect(self, tell: Callable[[str], None]) -> Connection:
+        await self._resolve()
         if self._is_file():
             return await self._embedded(self._cwd / Path(self._name or "").expanduser(), None)
         if self._server is not None:

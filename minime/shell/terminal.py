@@ -9,8 +9,7 @@ from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, p
 from minime.core.context_text import context_text
 from minime.core.events import Cancelled, Event, Outcome
 from minime.core.listing import count, row_text
-from minime.core.model.offers import choices_text, chosen
-from minime.core.model.servers import server_name
+from minime.core.model.offers import choices_text, chosen, place_text
 from minime.core.screen import (
     Piece,
     Screen,
@@ -133,6 +132,8 @@ class Terminal:
                 runner.run(self._compact(focus))
             case Slash(name="model", argument=name):
                 runner.run(self._model(name))
+            case Slash(name="context"):
+                runner.run(self._context())
             case Slash(name=name, argument=argument):
                 self._command(name, argument)
         return True
@@ -193,9 +194,6 @@ class Terminal:
             case "errors":
                 when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
                 self._paper.write(errors_pieces(session, when))
-            case "context":
-                agent = self.conversation.agent
-                self._paper.line(context_text(session, agent.asking.budget(session), agent.window.origin))
             case "tools":
                 self._paper.line(tools_text(self.conversation.agent.tool_names))
             case "mode":
@@ -276,6 +274,11 @@ class Terminal:
             else "nothing is allowed beforehand"
         )
 
+    async def _context(self) -> None:
+        agent, session = self.conversation.agent, self.conversation.session
+        await agent.reach.survey_window()
+        self._paper.line(context_text(session, agent.asking.budget(session), agent.window.origin))
+
     async def _model(self, wanted: str) -> None:
         agent = self.conversation.agent
         there = await agent.reach.choices()
@@ -288,5 +291,4 @@ class Terminal:
             self.tell(meant, "red")
             return
         agent.use_model(meant)
-        place = server_name(meant.server.kind)
-        self._paper.line(f"model: {meant.name} on {place}, from the next question on")
+        self._paper.line(f"model: {meant.name}{place_text(meant.server)}, from the next question on")

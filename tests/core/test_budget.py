@@ -126,6 +126,6 @@ def test_the_context_is_a_bar_and_what_takes_the_room() -> None:
         "answers",
         "tool results",
     ]
-    assert "context window: 1,000 tokens, told by llama.cpp" in text
+    assert "context window: told by llama.cpp" in text
     assert "/compact" in text
     assert "contextWindow" in context_text(fresh(), Budget(), "")

@@ -86,7 +86,7 @@ def test_the_model_in_use_stands_in_the_list_even_where_its_server_does_not_name
         "* mine",
     ]
     assert choices_text(THERE, "mine", MUTE).splitlines()[:3] == [
-        "The server · http://10.0.0.7/v1",
+        "http://10.0.0.7/v1",
         "* mine",
         "Ollama · http://127.0.0.1:11434/v1",
     ]

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from minime.core.codec import encode
 from tests.support.mm import STILL, Visitor, only_session, session_files
-from tests.support.server import Answer, ScriptedServer, Silence, Stream, calls, chunk, fails, says
+from tests.support.server import Answer, Body, ScriptedServer, Silence, Stream, calls, chunk, fails, says
 from tests.support.values import hello_turn, talked, tool_turn
 
 Golden = Callable[[str], SnapshotAssertion]
@@ -100,6 +100,33 @@ def test_the_commands_of_the_terminal(project: Path, golden: Golden) -> None:
         assert mm.leave() == 0
         screen = mm.screen.replace(f":{server.port}/", ":11434/")
     assert screen + "\n" == golden("terminal/commands.txt")
+
+
+def test_models_of_all_servers_are_listed_and_any_can_answer(project: Path, golden: Golden) -> None:
+    listed = Body(
+        b'{"data": [{"id": "gemma3:4b", "owned_by": "llamacpp"}, {"id": "smollm2", "owned_by": "llamacpp"}]}'
+    )
+    props = Body(b'{"default_generation_settings": {"n_ctx": 16384}}')
+    with (
+        ScriptedServer([says("One.")], models=("qwen3:8b", "gemma3:4b")) as ollama,
+        ScriptedServer([says("Two.")], models=listed, routes={"/props": props}) as llama,
+    ):
+        env = {"STILL_SERVERS": f"ollama={ollama.url} llama.cpp={llama.url}"}
+        with Visitor(cwd=project, env=env, program=STILL) as mm:
+            lines = (
+                "/model", "Hello?", "/model smolm", "/model gemma3:4b on llama.cpp", "/model smol", "/context",
+                "Hello again?", "/model",
+            )  # fmt: skip
+            for count, line in enumerate(lines, start=1):
+                mm.prompt(count)
+                mm.type(line)
+            mm.prompt(len(lines) + 1)
+            mm.press("d")
+            assert mm.leave() == 0
+            screen = mm.screen
+    screen = screen.replace(f":{ollama.port}/", ":11434/").replace(f":{llama.port}/", ":8080/")
+    assert screen + "\n" == golden("terminal/models.txt")
+    assert [request.json["model"] for request in ollama.requests + llama.requests] == ["qwen3:8b", "smollm2"]
 
 
 def test_a_launch_leaves_no_trace(project: Path) -> None:

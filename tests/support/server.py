@@ -174,6 +174,11 @@ class ScriptedServer:
         """Puts answers at the end of the script."""
         self._script.extend(answers)
 
+    def route(self, path: str, answer: Answer) -> None:
+        """Answers requests for `path` from now on."""
+        with self._lock:
+            self._routes[path] = answer
+
     def close(self) -> None:
         """Ends the server and all its connections."""
         self._closing.set()

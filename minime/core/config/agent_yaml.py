@@ -105,7 +105,7 @@ KEYS = (
         "contextWindow",
         Whole(512, MANY_TOKENS),
         "The model's context window, in tokens.",
-        "what the server says is loaded, else 8192, with Ollama 4096",
+        "what the server says is loaded, else 8192, with Ollama and Docker 4096",
         "contextWindow: 32768",
     ),
     Key(

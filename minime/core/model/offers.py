@@ -24,8 +24,7 @@ def choices(offers: tuple[Offer, ...]) -> tuple[Choice, ...]:
     taken: dict[str, Choice] = {}
     for offer in offers:
         for name in offer.models:
-            place = server_name(offer.server.kind)
-            labels = (name, f"{name} on {place}", f"{name} at {offer.server.base_url}")
+            labels = (name, f"{name}{place_text(offer.server)}", f"{name} at {offer.server.base_url}")
             label = next((label for label in labels if label not in taken), "")
             if label:
                 taken[label] = Choice(label, name, offer.server)
@@ -76,8 +75,16 @@ def choices_text(there: tuple[Choice, ...], current: str, where: Server | None) 
 
 def server_line(server: Server) -> str:
     """A server with its address, for the head of a list."""
-    name = server_name(server.kind)
-    return f"{name[:1].upper()}{name[1:]}" + (f" · {server.base_url}" if server.base_url else "")
+    if server.kind == "embedded":
+        return "Embedded"
+    return server.base_url if server.kind == "other" else f"{server_name(server.kind)} · {server.base_url}"
+
+
+def place_text(server: Server) -> str:
+    """Where a model is, behind its name in a sentence."""
+    if server.kind == "embedded":
+        return ", embedded"
+    return f" at {server.base_url}" if server.kind == "other" else f" on {server_name(server.kind)}"
 
 
 def _is(choice: Choice, name: str, where: Server) -> bool:

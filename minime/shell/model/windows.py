@@ -44,7 +44,7 @@ class Windows:
     async def wait(self) -> None:
         """Waits for what is being asked, for as long as servers have at most."""
         if self._asking:
-            await asyncio.wait(tuple(self._asking.values()), timeout=WITHIN)
+            await asyncio.wait(tuple(self._asking.values()), timeout=2 * WITHIN)
 
     async def close(self) -> None:
         """Asks no more."""
