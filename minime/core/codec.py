@@ -19,6 +19,10 @@ class Unreadable(Exception):  # noqa: N818 - it is named for what it says
     """The bytes are no session of ours. Its text is the reason, in a few words."""
 
 
+class Newer(Unreadable):
+    """The bytes are a session that a newer mm wrote."""
+
+
 class _Probe(msgspec.Struct):
     version: Any = None
     id: Any = None
@@ -73,7 +77,7 @@ def _decode_with_care(data: bytes) -> Session:
     if not isinstance(probe.version, int) or isinstance(probe.version, bool):
         raise Unreadable("its version is not a number")
     if probe.version > VERSION:
-        raise Unreadable(f"written by a newer mm (version {probe.version}; this one reads {VERSION})")
+        raise Newer(f"written by a newer mm (version {probe.version}; this one reads {VERSION})")
     if probe.version < VERSION:
         raise Unreadable(f"its version is {probe.version}; this mm reads {VERSION}")
     raw.setdefault("errors", [])

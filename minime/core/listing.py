@@ -6,27 +6,38 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from minime.core.session import turns
+from minime.core.session import VERSION, turns
 from minime.core.text import one_line
 from minime.core.values import Session, Time
 
 HEAD_BYTES = 4096
 """How much of a file is enough to list it: the short keys stand first."""
 
+SHOWN_ROWS = 20
+"""How many sessions a list shows that nobody asked to be longer."""
+
 ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 SHORTEST_PIECE = 4
 
 # That no backslash stands before a key is looked at behind it: a search for plain words is the quickest.
 _UPDATED = re.compile(rb'"updated"(?<!\\"updated")\s*:\s*"([^"\\]*)"')
-_TITLE = re.compile(rb'"title"(?<!\\"title")\s*:\s*"')
 _MESSAGES = re.compile(rb'"messages"(?<!\\"messages")\s*:')
+
+# The beginning of a file of a session that has a title, exactly as this version writes it.
+_HEAD = re.compile(
+    rb'\{\n  "version": %d,\n  "id": "([^"\\]*)",\n  "created": "[^"\\]*",\n'
+    rb'  "updated": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)",\n  "title": ("(?:[^"\\]|\\.)*"),\n' % VERSION
+)
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What a list needs to know of a session to put it in its place."""
+    """What a list needs to know of a session to put it in its place and name it. `damaged` is filled where
+    the head alone shows the damage."""
 
     id: str
     updated: datetime
+    title: str = ""
+    damaged: str = ""
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -71,10 +82,16 @@ def head_updated(data: bytes) -> datetime | None:
         return None
 
 
-def has_title(data: bytes) -> bool:
-    """Whether the head of a file names a title: then its session has been used."""
-    messages = _MESSAGES.search(data)
-    return _TITLE.search(data, 0, messages.start() if messages else len(data)) is not None
+def head_of(id: str, data: bytes) -> Head | None:
+    """The head of the session `id` from the first bytes of its file; None where they are not as this
+    version writes those of a session that has a title, and so the whole file has to tell."""
+    found = _HEAD.match(data)
+    if found is None or found[1] != id.encode():
+        return None
+    try:
+        return Head(id, datetime.fromisoformat(found[2].decode()), msgspec.json.decode(found[3], type=str))
+    except (ValueError, msgspec.DecodeError):
+        return None
 
 
 def newest_first(heads: Iterable[Head]) -> tuple[Head, ...]:
@@ -93,6 +110,11 @@ def session_row(number: int, session: Session) -> Row:
         model=session.model,
         errors=len(session.errors),
     )
+
+
+def head_row(number: int, head: Head) -> Row:
+    """The row of a session as far as its head tells."""
+    return Row(number, head.id, updated=head.updated, title=head.title, damaged=head.damaged)
 
 
 def row_text(row: Row, local: Callable[[datetime], datetime]) -> str:

@@ -6,7 +6,7 @@ import msgspec
 
 from minime.core.compaction import compact
 from minime.core.events import Compacted, CompactionFailed, Event, Failed, Outcome
-from minime.core.listing import Found, NotFound, count, pick
+from minime.core.listing import Found, NotFound, count
 from minime.core.session import (
     failed_line,
     is_empty,
@@ -150,10 +150,10 @@ class Conversation:
         if self.store is None:
             return "sessions are not kept here (sessions.enabled in agent.yaml, --no-session)"
         try:
-            ids = tuple(head.id for head in self.store.heads())
+            found = self.store.find(wanted, self.session.id)
         except OSError as error:
             return f"cannot read {self.store.folder}: {error.strerror or error}"
-        match pick(ids, wanted, self.session.id):
+        match found:
             case NotFound(message=message):
                 return message
             case Found(id=id):

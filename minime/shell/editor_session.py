@@ -6,12 +6,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from minime.core.acp.effects import ListSessions, Open
 from minime.core.acp.inputs import CannotOpen, Listed, Opening
 from minime.core.acp.prompt_text import linked_file, question
 from minime.core.acp.state import Block
 from minime.core.acp.wire import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from minime.core.events import Outcome
+from minime.core.listing import SHOWN_ROWS, head_row
 from minime.core.session import new_session
 from minime.core.tools.toolbox import ListDirectory
 from minime.core.turn import Turn
@@ -179,15 +182,15 @@ class Projects:
             own = self._project(self._start)
             places = [(Store(own), str(self._start)), *(p for key, p in self._stores.items() if key != own)]
         try:
-            found = [
-                (cwd, row)
-                for store, cwd in places
-                for row in store.rows(tuple(head.id for head in store.heads()))
-            ]
+            found = [(store, cwd, head) for store, cwd in places for head in store.heads()]
         except OSError as error:
             return Listed(wish, (), f"cannot list the sessions: {error.strerror or error}")
-        found.sort(key=lambda pair: (pair[1].updated or clock.now(), pair[1].id), reverse=True)
-        return Listed(wish, tuple(found))
+        found.sort(key=lambda one: (one[2].updated, one[2].id), reverse=True)
+        if not wish.command:
+            return Listed(wish, tuple((cwd, head_row(0, head)) for _, cwd, head in found))
+        rows = [(cwd, row) for store, cwd, head in found[:SHOWN_ROWS] for row in store.rows((head.id,))]
+        numbered = ((cwd, msgspec.structs.replace(row, number=i)) for i, (cwd, row) in enumerate(rows, 1))
+        return Listed(wish, tuple(numbered))
 
     def delete(self, id: str) -> str:
         """Removes the file of a session wherever it is; empty, or why that could not be done."""

@@ -6,7 +6,7 @@ import sys
 
 import msgspec
 
-from minime.core.listing import Found, NotFound, pick, row_text
+from minime.core.listing import Found, NotFound, row_text
 from minime.core.screen import Piece, errors_pieces, message_pieces
 from minime.core.session_schema import session_schema
 from minime.core.text import one_line
@@ -40,7 +40,7 @@ def list_sessions(store: Store, limit: int | None, *, as_json: bool) -> int:
 def show_session(store: Store, wanted: str, *, errors: bool, as_json: bool) -> int:
     """The conversation that `wanted` means, or its error records; as JSON: its file as it is."""
     err = Paper(sys.stderr)
-    match pick(tuple(head.id for head in store.heads()), wanted):
+    match store.find(wanted):
         case NotFound(message=message):
             err.line(f"mm: {message}", "red")
             return FAILED

@@ -12,12 +12,15 @@ import msgspec
 from minime.core.codec import Unreadable, decode, encode
 from minime.core.listing import (
     HEAD_BYTES,
+    Found,
     Head,
+    NotFound,
     Row,
-    has_title,
+    head_of,
     head_updated,
     is_id,
     newest_first,
+    pick,
     session_row,
 )
 from minime.core.session import is_empty, with_title
@@ -102,6 +105,13 @@ class Store:
         heads = (self._head(id) for id in self._ids())
         return newest_first(head for head in heads if head is not None)
 
+    def find(self, wanted: str, current: str = "") -> Found | NotFound:
+        """Which session is meant by a number, `last`, or a piece of an id; for a whole id no other file is
+        looked at. `last` passes over `current`. Raises OSError."""
+        if is_id(wanted) and os.path.lexists(self._path(wanted)):
+            return Found(wanted)
+        return pick(tuple(head.id for head in self.heads()), wanted, current)
+
     def rows(self, ids: tuple[str, ...]) -> Iterator[Row]:
         """A row for each of `ids`, numbered from 1; each file is read whole and checked."""
         for number, id in enumerate(ids, start=1):
@@ -166,17 +176,21 @@ class Store:
 
     def _head(self, id: str) -> Head | None:
         """The head of a file; None when its session was never used (editors open them beforehand)."""
+        updated = None
         try:
-            head = read_head(f"{self.folder}{os.sep}{id}.json", HEAD_BYTES)  # a Path would cost a read
-            updated = head_updated(head)
-            if updated is None or not has_title(head):
-                head = self.read(id)
-                updated = head_updated(head)
-                if _is_unused(head):
-                    return None
-        except OSError:
-            updated = None
-        return Head(id, updated or _drawn(id))
+            data = read_head(f"{self.folder}{os.sep}{id}.json", HEAD_BYTES)  # a Path would cost a read
+            head = head_of(id, data)
+            if head is not None:
+                return head
+            updated = head_updated(data)
+            match self._load(id, remember=False):
+                case Loaded(session=session):
+                    return None if is_empty(session) else Head(id, session.updated, session.title)
+                case NotLoaded(reason=damaged):
+                    pass
+        except OSError as error:
+            damaged = _errno_text(error)
+        return Head(id, updated or _drawn(id), damaged=damaged)
 
     def _make_folder(self) -> None:
         home = self.project / ".mm"
@@ -247,11 +261,6 @@ def _decoded(data: bytes) -> Session | None:
         return decode(data)
     except Unreadable:
         return None
-
-
-def _is_unused(data: bytes) -> bool:
-    session = _decoded(data)
-    return session is not None and is_empty(session)
 
 
 def _drawn(id: str) -> datetime:

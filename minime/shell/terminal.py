@@ -8,7 +8,7 @@ from typing import Any
 from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, parse_command
 from minime.core.context_text import context_text
 from minime.core.events import Cancelled, Event, Outcome
-from minime.core.listing import count, row_text
+from minime.core.listing import SHOWN_ROWS, count, row_text
 from minime.core.model.offers import choices_text, chosen, place_text
 from minime.core.screen import (
     Piece,
@@ -21,7 +21,7 @@ from minime.core.screen import (
     tools_text,
     undone_text,
 )
-from minime.core.session import changed_files, fork, last_exchange, undo, with_title
+from minime.core.session import changed_files, fork, is_empty, last_exchange, undo, with_title
 from minime.core.text import clean
 from minime.core.tools.consent import always_text
 from minime.core.tools.permissions import MODES
@@ -32,8 +32,6 @@ from minime.shell.conversation import Conversation
 from minime.shell.keyboard import History, Interrupts, read_line
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
-
-SHOWN_SESSIONS = 20
 
 
 class Terminal:
@@ -183,6 +181,8 @@ class Terminal:
                 )
             case "undo":
                 self._undo()
+            case "fork" if is_empty(session):
+                self._paper.line("this one is empty")
             case "fork":
                 forked = fork(session, clock.stamp())
                 self.conversation.change(forked)
@@ -226,13 +226,13 @@ class Terminal:
         except OSError as error:
             self.tell(f"cannot read {store.folder}: {error.strerror or error}", "red")
             return
-        for row in store.rows(tuple(head.id for head in heads[:SHOWN_SESSIONS])):
+        for row in store.rows(tuple(head.id for head in heads[:SHOWN_ROWS])):
             here = " (this one)" if row.id == self.conversation.session.id else ""
             self._paper.line(row_text(row, clock.local) + here, "red" if row.damaged else "")
         if not heads:
             self._paper.line("no sessions here yet")
-        if len(heads) > SHOWN_SESSIONS:
-            self._paper.line(f"… and {len(heads) - SHOWN_SESSIONS} older (mm sessions --all)", "dim")
+        if len(heads) > SHOWN_ROWS:
+            self._paper.line(f"… and {len(heads) - SHOWN_ROWS} older (mm sessions --all)", "dim")
 
     def _undo(self) -> None:
         session = self.conversation.session

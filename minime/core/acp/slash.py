@@ -12,7 +12,7 @@ from minime.core.acp.wire import write_response
 from minime.core.budget import Budget, gauge_of, new_budget
 from minime.core.commands import COMMANDS, Command, Slash, Unknown, help_text
 from minime.core.context_text import context_text
-from minime.core.listing import Row, row_text
+from minime.core.listing import SHOWN_ROWS, Row, row_text
 from minime.core.screen import errors_pieces, plain, tools_text, undone_text
 from minime.core.session import (
     changed_files,
@@ -29,7 +29,6 @@ from minime.core.tools.toolbox import declared_size
 from minime.core.values import Session, Stamp, first_line
 
 NOT_HERE = "/{name} works in the terminal only"
-MOST_ROWS = 20
 
 
 def run_slash(state: State, id: str, prompt: Prompt, command: Command, stamp: Stamp) -> Step:
@@ -45,7 +44,7 @@ def sessions_listed(
     id: str, live: Live, rows: tuple[tuple[str, Row], ...], trouble: str
 ) -> tuple[Live, Effects]:
     """What /sessions answers. Times are in UTC here: the editor's zone is not known."""
-    lines = [row_text(row, lambda moment: moment) for _, row in rows[:MOST_ROWS]]
+    lines = [row_text(row, lambda moment: moment) for _, row in rows[:SHOWN_ROWS]]
     listed = _fenced("\n".join(lines)) if lines else "no sessions here yet"
     return _answered(id, live, trouble or listed)
 
