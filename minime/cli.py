@@ -8,6 +8,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from minime import __version__
 from minime.cli_options import (
+    AsJson,
     Config,
     Mode,
     Model,
@@ -19,6 +20,7 @@ from minime.cli_options import (
     project_of,
     say,
     start_of,
+    store_of,
     warn,
     wrong,
 )
@@ -74,6 +76,14 @@ def talk_with(
         start=start_of(project),
     )
     return talk(question, wishes)
+
+
+@app.command
+def errors(*, json: AsJson = False, project: Project = None) -> int:
+    """What went wrong in all conversations of this project, counted by kind and by line."""
+    from minime.shell.history_verbs import show_errors
+
+    return show_errors(store_of(project), as_json=json)
 
 
 @app.command

@@ -118,14 +118,14 @@ def head_row(number: int, head: Head) -> Row:
 
 
 def row_text(row: Row, local: Callable[[datetime], datetime]) -> str:
-    """A row for people: number, id, last use in local time, turns, title, and what is wrong with it."""
+    """A row for people: number (none where it is 0), id, last use in local time, turns, title, and what is
+    wrong with it."""
+    number = f"{row.number or '':>3}"
     if row.damaged:
-        return f"{row.number:>3}  {row.id}  damaged: {row.damaged}"
+        return f"{number}  {row.id}  damaged: {row.damaged}"
     when = f"{local(row.updated):%Y-%m-%d %H:%M}" if row.updated else ""
     trouble = f" · ⚠️ {count(row.errors, 'error')}" if row.errors else ""
-    return (
-        f"{row.number:>3}  {row.id}  {when:16}  {count(row.turns, 'turn'):>8}  {one_line(row.title)}{trouble}"
-    )
+    return f"{number}  {row.id}  {when:16}  {count(row.turns, 'turn'):>8}  {one_line(row.title)}{trouble}"
 
 
 def count(number: int, noun: str) -> str:

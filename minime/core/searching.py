@@ -99,7 +99,7 @@ def _texts(session: Session, wanted: Wanted) -> Iterator[tuple[Hit, str]]:
                 yield msgspec.structs.replace(hit, unfinished=True), text
     if not wanted.tool:
         for record in session.errors:
-            words = (record.question if wanted.errors else "", record.message, record.detail)
+            words = (record.question, record.message, record.detail)
             yield Hit(session.id, record.turns, "error", 1, ""), "\n".join(filter(None, words))
 
 
