@@ -70,6 +70,14 @@ def is_id(text: str) -> bool:
     return ID.fullmatch(text) is not None
 
 
+def drawn(id: str) -> datetime:
+    """When an id was drawn, as it says itself."""
+    try:
+        return datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+
+
 def head_updated(data: bytes) -> datetime | None:
     """When the session was last used, from the first bytes of its file; None when they do not say."""
     messages = _MESSAGES.search(data)

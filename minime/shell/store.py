@@ -4,7 +4,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -16,6 +16,7 @@ from minime.core.listing import (
     Head,
     NotFound,
     Row,
+    drawn,
     head_of,
     head_updated,
     is_id,
@@ -133,7 +134,7 @@ class Store:
     def remove_unused(self, before: datetime) -> None:
         """Removes sessions without a question, an error or a pending round that were opened before then."""
         with suppress(OSError):
-            old = [id for id in self._ids() if _drawn(id) < before and self._head(id) is None]
+            old = [id for id in self._ids() if drawn(id) < before and self._head(id) is None]
             if old:
                 with self._lock():  # one of them may be used in this moment
                     for id in old:
@@ -190,7 +191,7 @@ class Store:
                     pass
         except OSError as error:
             damaged = _errno_text(error)
-        return Head(id, updated or _drawn(id), damaged=damaged)
+        return Head(id, updated or drawn(id), damaged=damaged)
 
     def _make_folder(self) -> None:
         home = self.project / ".mm"
@@ -261,14 +262,6 @@ def _decoded(data: bytes) -> Session | None:
         return decode(data)
     except Unreadable:
         return None
-
-
-def _drawn(id: str) -> datetime:
-    """When an id was drawn, as it says itself."""
-    try:
-        return datetime.strptime(id[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
-    except ValueError:
-        return datetime.fromtimestamp(0, UTC)
 
 
 def _same_but_title(one: Session, other: Session) -> bool:
