@@ -16,10 +16,10 @@ SHOWN = 160
 """Characters of a line that are shown around what was found."""
 
 _PLAIN = re.compile(r"\w+(?: \w+)*", re.ASCII)
-"""Words that stand in a file as they stand in a text, whatever is around them."""
+"""Words that stand in a file as they stand in a text: no encoder of JSON escapes any of their letters."""
 
-_ALSO_ASCII = tuple(letter.encode() for letter in "\u0130\u212a")
-"""The letters outside ASCII whose small letters are not: a file that holds one is always decoded."""
+_ALSO_SMALL = {"k": "\u212a".encode(), "i": "\u0130".encode()}
+"""Letters outside ASCII whose small forms begin with one inside; of their bytes no small forms are known."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -72,10 +72,10 @@ def may_hold(data: bytes, wanted: Wanted) -> bool:
     """False where the bytes of a session's file cannot hold what is wanted."""
     if wanted.errors and b'"kind"' not in data:
         return False
-    if wanted.regex or b"\\u" in data or any(letter in data for letter in _ALSO_ASCII):
+    longest = "" if wanted.regex else max(_PLAIN.findall(wanted.text.lower()), key=len, default="")
+    if longest.encode() in data.lower():
         return True
-    longest = max(_PLAIN.findall(wanted.text), key=len, default="")
-    return longest.lower().encode() in data.lower()
+    return not data.isascii() and any(data.find(_ALSO_SMALL[c]) >= 0 for c in _ALSO_SMALL if c in longest)
 
 
 def hits(session: Session, wanted: Wanted, search: Search) -> Iterator[Hit]:
