@@ -71,6 +71,7 @@ def export(
     )
 
 
+@sessions_app.command
 def search(
     text: str,
     /,
