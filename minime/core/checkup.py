@@ -18,7 +18,7 @@ WAYS_OUT: dict[State, str] = {
     "damaged": "mm never writes over it; put a backup in its place, mend it, or: mm sessions delete {name}",
     "newer": "update mm to read it",
     "unreadable": "mend the permissions or the disk, then check again",
-    "leftover": "of a save that was broken off; no conversation is touched, and the next start of mm removes it",
+    "leftover": "of a save that was broken off; it harms nothing, and the next start of mm removes it",
     "foreign": "not a file of mm; it is left alone",
 }
 _LEFTOVER = re.compile(r"\.\d{8}-\d{6}-[0-9a-f]{8}\.[0-9a-f]+\.tmp")
