@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from minime.core.budget import Budget, bytes_of, size
+from minime.core.budget import Budget, bytes_of, size, tokens
 from minime.core.text import clip
 from minime.core.values import Assistant, Message, System, Tool, User, content_text, question_text
 
@@ -29,20 +29,27 @@ CLIPS = (2_000, 600, 200)
 SUMMARY_SHARE = 5
 """A summary gets at most a fifth of the context window."""
 
+SHORTEST_SUMMARY = 128
 LONGEST_SUMMARY = 2_000
 """Tokens of a summary, where the window leaves more."""
 
 
 def summary_tokens(window: int) -> int:
     """Tokens that a summary may have; `window` 0: not known."""
-    return min(LONGEST_SUMMARY, max(128, window // SUMMARY_SHARE)) if window else LONGEST_SUMMARY
+    return min(LONGEST_SUMMARY, max(SHORTEST_SUMMARY, window // SUMMARY_SHARE)) if window else LONGEST_SUMMARY
+
+
+def summary_tokens_of(older: tuple[Message, ...], budget: Budget) -> int:
+    """Tokens that the summary of these messages may have: one that is longer than they are helps nobody, and
+    a small model that does not find an end is stopped."""
+    return min(summary_tokens(budget.window), max(SHORTEST_SUMMARY, tokens(budget.gauge, size(older))))
 
 
 def summary_question(older: tuple[Message, ...], budget: Budget, focus: str = "") -> tuple[System, User]:
     """The whole history of the request that asks for the summary; `focus` are the user's words on what to
     keep in mind. It fits the window: results are clipped first, then the oldest messages are left out; an
     earlier summary stays."""
-    most = summary_tokens(budget.window)
+    most = summary_tokens_of(older, budget)
     system = System(INSTRUCTION.format(words=most // 2))
     wish = f"\n\nThe user asks to keep this in mind above all: {focus}" if focus else ""
     end = f"</conversation>{wish}\n\nWrite the summary now."

@@ -14,7 +14,7 @@ from minime.core.events import (
     TextDelta,
 )
 from minime.core.model.failures import Failure
-from minime.core.summary import summary_fault, summary_question, summary_tokens
+from minime.core.summary import summary_fault, summary_question, summary_tokens_of
 from minime.core.values import Assistant, Message, Session
 from minime.shell import clock
 from minime.shell.model.model import ModelFailed
@@ -44,7 +44,8 @@ async def sum_up(
     emit(CompactionStarted(plan.turns))
     replaced = older(session, plan)
     try:
-        summary = await ask(summary_question(replaced, budget, focus), summary_tokens(budget.window), watch)
+        most = summary_tokens_of(replaced, budget)
+        summary = await ask(summary_question(replaced, budget, focus), most, watch)
     except ModelFailed as failed:
         return tell_failure(emit, failed.failure)
     fault = summary_fault(summary, replaced)

@@ -21,7 +21,7 @@ from minime.core.room import (
     shortened,
 )
 from minime.core.session import append_turn, call_ids, turns, undo
-from minime.core.summary import summary_fault, summary_question, summary_tokens
+from minime.core.summary import summary_fault, summary_question, summary_tokens, summary_tokens_of
 from minime.core.turn import Turn, start
 from minime.core.values import Assistant, Session, System, Tool, User, content_text, tool_call
 from tests.support.values import LATER, NOW, fresh, hello_turn, question, sessions, talked, tool_turn
@@ -232,3 +232,10 @@ def test_a_refused_request_is_made_shorter_where_there_is_anything_to_make_short
     assert isinstance(make_room(talked(hello_turn(), hello_turn()), question(), budget, refused=True), Fits)
     many = talked(*[hello_turn()] * 3)
     assert make_room(many, question(), budget, refused=True) == Summarise(Plan(2, 1, 2))
+
+
+def test_a_summary_may_be_no_longer_than_what_it_stands_for() -> None:
+    greeting = talked(hello_turn()).messages[1:]
+    assert summary_tokens_of(greeting, Budget(8_192)) == 128
+    assert summary_tokens_of(looked(1, 2_000).messages, Budget(8_192)) < 1_000
+    assert summary_tokens_of(looked(1, 30_000).messages, Budget(8_192)) == summary_tokens(8_192)
