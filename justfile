@@ -44,6 +44,10 @@ fix:
 bench *arguments:
     uv run python -m tests.bench "$@"
 
+# kills, crowds and very large sessions: what is lost; writes docs/reference/reliability.md (half an hour)
+reliability *arguments:
+    uv run python -m tests.reliability "$@"
+
 # what the docs claim: commands, goldens shown, links
 docs-check:
     uv run pytest -q tests/house/test_docs.py

@@ -62,9 +62,10 @@ def decode(data: bytes) -> Session:
 
 
 def _decode_with_care(data: bytes) -> Session:
-    if not data.strip(b" \t\r\n\0"):
+    if not data.lstrip(b" \t\r\n\0"):
         raise Unreadable("empty")
-    data = _ESCAPE.sub(_paired, data)
+    if rb"\ud" in data or rb"\uD" in data:
+        data = _ESCAPE.sub(_paired, data)
     try:
         probe = _PROBE.decode(data)
         raw = msgspec.json.decode(data)

@@ -1,6 +1,6 @@
 """mm killed at each system call that touches its sessions folder, and what is on disk then."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from minime.core.codec import Unreadable
 from tests.reliability.traced import Point, last_call, strace, touching
 from tests.reliability.visits import at_command_line, in_editor, in_terminal
-from tests.reliability.walks import EDITOR, ONE_SHOT, TERMINAL, Expected, Model, fault, read_all
+from tests.reliability.walks import EDITOR, ONE_SHOT, TERMINAL, Expected, Model, fault, make_project, read_all
 from tests.support.editor import at
 from tests.support.mm import run_mm
 
@@ -47,13 +47,13 @@ class Kill(msgspec.Struct, frozen=True):
 
     @property
     def call(self) -> str:
-        """The call's name, and what it was about."""
-        return f"{self.hit.split('(')[0].split()[-1]}" if self.hit else ""
+        """The call's name."""
+        return self.hit.split("(")[0].split()[-1] if self.hit else ""
 
 
 def points(walk: Walk, folder: Path) -> list[tuple[Point, str]]:
     """The calls of a whole walk that touch the sessions folder, each with its line."""
-    project = _project(folder)
+    project = make_project(folder)
     log = folder / "log"
     with Model() as model:
         done = walk.visit(walk.steps, project, at(model), strace(log))
@@ -64,15 +64,9 @@ def points(walk: Walk, folder: Path) -> list[tuple[Point, str]]:
     return touching(log)
 
 
-def kills(walk: Walk, aims: list[Point], folder: Path) -> Iterator[Kill]:
-    """The same walk again for each of `aims`, where mm is killed as it makes that call."""
-    for number, aim in enumerate(aims):
-        yield kill(walk, aim, folder / f"{walk.visit.__name__}-{number}")
-
-
 def kill(walk: Walk, aim: Point, folder: Path) -> Kill:
     """One walk with its end at `aim`, and the start behind it."""
-    project = _project(folder)
+    project = make_project(folder)
     log = folder / "log"
     with Model() as model:
         inject = f"{aim.name}:signal=SIGKILL:when={aim.number}"
@@ -110,11 +104,3 @@ def _expected(walk: Walk, done: int) -> Expected:
     for step in walk.steps[:done]:
         expected = expected.after(step, is_editor=walk.visit is in_editor)
     return expected
-
-
-def _project(folder: Path) -> Path:
-    project = folder / "project"
-    project.mkdir(parents=True)
-    text = "".join(f"line {number} of a file that is looked at\n" for number in range(40))
-    (project / "main.py").write_text(text, encoding="utf-8")
-    return project

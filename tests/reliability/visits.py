@@ -51,7 +51,12 @@ def in_terminal(
 
 
 def in_editor(
-    steps: tuple[str, ...], project: Path, env: Mapping[str, str], before: tuple[str, ...], *words: str
+    steps: tuple[str, ...],
+    project: Path,
+    env: Mapping[str, str],
+    before: tuple[str, ...],
+    *words: str,
+    id: str = "",
 ) -> int:
     """Visits `mm acp` over pipes: how many steps are confirmed by the answer to their request."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -73,7 +78,10 @@ def in_editor(
         done = 0
         with suppress(BrokenPipeError, ConnectionResetError):
             ask("initialize", protocolVersion=1, clientCapabilities={})
-            id = ask("session/new", cwd=str(project), mcpServers=[])["sessionId"]
+            if id:
+                ask("session/load", sessionId=id, cwd=str(project), mcpServers=[])
+            else:
+                id = ask("session/new", cwd=str(project), mcpServers=[])["sessionId"]
             for step in steps:
                 ask("session/prompt", sessionId=id, prompt=[{"type": "text", "text": step}])
                 done += 1

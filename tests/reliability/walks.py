@@ -68,6 +68,15 @@ def wanted_rounds(question: str) -> int:
     return 1 if "fail" in question else int(NUMBER.findall(question)[-1]) % 3
 
 
+def make_project(folder: Path) -> Path:
+    """A project in `folder` with the file that the model looks at."""
+    project = folder / "project"
+    project.mkdir(parents=True)
+    text = "".join(f"line {number} of a file that is looked at\n" for number in range(40))
+    (project / "main.py").write_text(text, encoding="utf-8")
+    return project
+
+
 class Past(msgspec.Struct, frozen=True):
     """A conversation as it has to be on disk: the numbers of its questions, its errors, its title."""
 
