@@ -201,8 +201,7 @@ class Store:
         if not self.folder.is_dir():
             home.mkdir(mode=0o700, exist_ok=True)
             self.folder.mkdir(mode=0o700, exist_ok=True)
-        with suppress(FileExistsError), (home / ".gitignore").open("x", encoding="utf-8") as file:
-            file.write("*\n")
+        _keep_from_git(home / ".gitignore")
 
     def _lock(self) -> AbstractContextManager[None]:
         return locked(self.folder / ".lock")
@@ -255,6 +254,21 @@ class Store:
             return self.read(id)
         except (FileNotFoundError, IsADirectoryError, NotRegularError):
             return b""
+
+
+def _keep_from_git(file: Path) -> None:
+    """Writes the file that hides its folder from git, unless it says something already: a killed mm may have
+    left it empty. Raises OSError."""
+    try:
+        if file.lstat().st_size:
+            return
+    except FileNotFoundError:
+        pass
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+    try:
+        os.write(handle, b"*\n")
+    finally:
+        os.close(handle)
 
 
 def _decoded(data: bytes) -> Session | None:

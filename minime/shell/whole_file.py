@@ -131,9 +131,14 @@ def _new_draft(path: Path) -> tuple[Path, int]:
     while True:
         draft = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.tmp")
         handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        # Before it was locked, another process may have taken it for a leftover.
-        if not _ADVISORY or (_lock_if_any(handle) and os.fstat(handle).st_nlink):
-            return draft, handle
+        try:
+            # Before it was locked, another process may have taken it for a leftover.
+            if not _ADVISORY or (_lock_if_any(handle) and os.fstat(handle).st_nlink):
+                return draft, handle
+        except OSError:
+            os.close(handle)
+            draft.unlink()
+            raise
         os.close(handle)
 
 

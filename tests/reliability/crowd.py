@@ -22,9 +22,9 @@ class Crowd(msgspec.Struct, frozen=True):
 
 def crowd(folder: Path, processes: int, turns: int) -> Crowd:
     """`processes` visits of `turns` questions each, all at once; more than half of them, in terminals and in an
-    editor, take up the same session, the rest have their own."""
+    editor, take up the same session before one of them saves it, the rest have their own."""
     project = make_project(folder)
-    with Model() as model:
+    with Model(processes) as model:
         assert at_command_line(("q00 look",), project, at(model), ()) == 1
         [shared] = [file.stem for file in (project / ".mm" / "sessions").glob("*.json")]
         sharing = processes // 2 + 1

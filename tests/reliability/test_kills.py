@@ -39,6 +39,7 @@ def test_a_save_that_is_killed_at_any_of_its_calls_leaves_the_old_file_or_the_ne
         saved = store.save(STATES[-1], Stamp(LATER, OTHER_ID))
         assert isinstance(saved, Saved)
         assert saved.session == STATES[-1]
+        assert (project / ".mm" / ".gitignore").read_bytes() == b"*\n", project.name
         assert {file.name for file in folder.iterdir()} == {".lock", f"{ID}.json"}, project.name
 
 

@@ -8,6 +8,7 @@ must have left behind.
 import re
 from collections import Counter
 from pathlib import Path
+from threading import Barrier
 
 import msgspec
 
@@ -38,10 +39,12 @@ ONE_SHOT = ("q05 look",)
 
 
 class Model(ScriptedServer):
-    """A model that answers by what it is asked. `asked` counts the requests for each question."""
+    """A model that answers by what it is asked. `asked` counts the requests for each question. `together` is how
+    many visitors have to have asked a first question (`q1000`, `q2000`, …) before one is answered."""
 
-    def __init__(self) -> None:
+    def __init__(self, together: int = 1) -> None:
         super().__init__()
+        self._gate = Barrier(together, timeout=60)
         self.asked: Counter[str] = Counter()
 
     def _answer_to(self, request: Recorded) -> Answer:
@@ -55,6 +58,9 @@ class Model(ScriptedServer):
         number = NUMBER.findall(question)[-1]
         with self._lock:
             self.asked[number] += 1
+            first = self.asked[number] == 1 and number.endswith("000")
+        if first:
+            self._gate.wait()
         rounds = sum(m["role"] == "tool" for m in messages[last:])
         if rounds < wanted_rounds(question):
             return calls(("read_file", {"path": "main.py"}), first_id=rounds + 1)

@@ -1,0 +1,217 @@
+"""Disks that fail, folders that go, bytes that are not ours: told truly, nothing lost, and over when it is over."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from minime.core.codec import decode, encode
+from minime.core.listing import row_text
+from minime.core.session import append_turn
+from minime.core.values import Stamp
+from minime.shell import clock
+from minime.shell.store import Loaded, NotLoaded, Saved, Store
+from tests.conftest import ROOT
+from tests.reliability.traced import can_trace
+from tests.support.mm import Visitor, session_files
+from tests.support.server import ScriptedServer, says
+from tests.support.values import ID, LATER, NOW, OTHER_ID, fresh, hello_turn, talked, tool_turn
+
+WHOLE = encode(talked(tool_turn(), hello_turn()))
+PROGRAM = """
+import atexit, os, shutil, subprocess, sys
+from pathlib import Path
+from minime.core.session import append_turn
+from minime.core.turn import Turn
+from minime.core.values import Assistant, Stamp, User
+from minime.shell.store import Saved, Store
+from tests.support.values import ID, LATER, OTHER_ID, talked, hello_turn
+project = Path(sys.argv[1])
+said = []
+atexit.register(lambda: print("\\n".join(said)))
+store = Store(project)
+def save(session):
+    done = store.save(session, Stamp(LATER, OTHER_ID))
+    told = f"{done.session.id}{done.notice}" if isinstance(done, Saved) else done.line
+    said.extend((told.replace(str(project), ""), str(sorted(p.name for p in store.folder.glob("*")))))
+one = talked(hello_turn())
+two = append_turn(one, Turn((User("q"), Assistant("x" * 100_000))), LATER)
+"""
+LINE = "cannot save the session in /.mm/sessions: "
+THERE = f"['.lock', '{ID}.json']"
+
+
+def say(program: str, project: Path, *before: str) -> list[str]:
+    """The lines that `PROGRAM` and `program` print, in a process of their own."""
+    done = subprocess.run(
+        [*before, sys.executable, "-c", PROGRAM + program, str(project)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if before[:1] == ("unshare",) and "unshare" in done.stderr:
+        pytest.skip("a namespace of one's own cannot be had here")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_full_disk_and_one_that_is_read_only_are_told_and_saved_to_again_when_it_is_over(
+    tmp_path: Path,
+) -> None:  # F02, F09
+    """Both are real: a small disk in memory that only this process sees."""
+    program = """
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "none", project], check=True)
+save(one); save(two)
+subprocess.run(["mount", "-o", "remount,size=4m", project], check=True)
+save(two)
+subprocess.run(["mount", "-o", "remount,ro", project], check=True)
+save(one)
+subprocess.run(["mount", "-o", "remount,rw", project], check=True)
+save(one)
+"""
+    assert say(program, tmp_path, "unshare", "-rm") == [
+        *(ID, THERE),
+        *(f"{LINE}No space left on device", THERE),
+        *(ID, THERE),
+        *(f"{LINE}Read-only file system", THERE),
+        *(ID, THERE),
+    ]
+
+
+def test_a_permission_that_was_lost_is_told_and_the_session_saved_when_it_is_back(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    program = """
+if not os.getuid():
+    os.seteuid(65534)  # nobody: root may do everything
+save(one); store.folder.chmod(0o500); save(two); store.folder.chmod(0o700); save(two)
+"""
+    for folder in tmp_path.parents:
+        if not folder.stat().st_mode & 1 and not os.getuid():
+            folder.chmod(folder.stat().st_mode | 0o011)
+    assert say(program, tmp_path) == [ID, THERE, f"{LINE}Permission denied", THERE, ID, THERE]
+
+
+@pytest.mark.skipif(not can_trace(), reason="strace is not there, or may not trace here")
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        pytest.param("fsync:error=EIO:when=3", "Input/output error", id="the-draft-cannot-be-synced"),
+        pytest.param("rename:error=EIO:when=1", "Input/output error", id="it-cannot-be-renamed"),
+        pytest.param("write:error=EDQUOT:when=3", "Disk quota exceeded", id="the-quota-is-used-up"),
+        pytest.param("flock:error=EIO:when=3", "Input/output error", id="the-draft-cannot-be-locked"),
+    ],
+)
+def test_whatever_the_system_says_is_told_and_the_next_save_does_it(
+    tmp_path: Path, call: str, said: str
+) -> None:
+    trace = ("strace", "-qq", "-o", str(tmp_path / "log"), "-e", f"inject={call}")
+    assert say("save(one); save(two); save(two)", tmp_path, *trace) == [
+        *(ID, THERE),
+        *(f"{LINE}{said}", THERE),
+        *(ID, THERE),
+    ]
+    assert "INJECTED" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not can_trace(), reason="strace is not there, or may not trace here")
+def test_a_folder_that_cannot_be_synced_is_told_and_its_file_is_not_taken_for_that_of_another(
+    tmp_path: Path,
+) -> None:
+    trace = ("strace", "-qq", "-o", os.devnull, "-e", "inject=fsync:error=EIO:when=4")
+    lines = say("save(one); save(two); save(two)", tmp_path, *trace)
+    assert lines == [ID, THERE, f"{LINE}Input/output error", THERE, ID, THERE]
+
+
+def test_a_folder_that_was_removed_is_made_again_and_without_its_project_that_is_told(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    lines = say(
+        "save(one); shutil.rmtree(project / '.mm'); save(two); shutil.rmtree(project); save(two)", project
+    )
+    gone = f"session {ID} was deleted by another process; this conversation goes on as {OTHER_ID}"
+    assert lines == [
+        *(ID, THERE),
+        *(f"{OTHER_ID}{gone}", f"['.lock', '{OTHER_ID}.json']"),
+        *(f"{LINE}No such file or directory", "[]"),
+    ]
+
+
+def test_a_clock_that_goes_back_loses_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    first = append_turn(fresh(), hello_turn(), LATER)
+    assert isinstance(store.save(first, Stamp(LATER, OTHER_ID)), Saved)
+    saved = store.save(append_turn(first, tool_turn(), NOW), Stamp(NOW, OTHER_ID))
+    assert isinstance(saved, Saved)
+    assert (saved.session.id, saved.notice) == (ID, "")
+    again = Store(tmp_path).load(ID)
+    assert isinstance(again, Loaded)
+    assert again.session.messages == talked(hello_turn(), tool_turn()).messages
+
+
+def _damaged() -> Iterator[st.SearchStrategy[bytes]]:
+    places = st.integers(0, len(WHOLE) - 1)
+    yield st.binary(max_size=300)
+    yield places.map(lambda cut: WHOLE[:cut])
+    yield st.tuples(places, st.binary(min_size=1, max_size=8)).map(
+        lambda at: WHOLE[: at[0]] + at[1] + WHOLE[at[0] + len(at[1]) :]
+    )
+    yield st.tuples(places, places).map(lambda cut: WHOLE[: min(cut)] + WHOLE[max(cut) :])
+
+
+@given(st.one_of(*_damaged()))
+def test_whatever_a_file_holds_it_is_read_or_told_of_and_nobody_writes_over_it(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    store = Store(tmp_path_factory.mktemp("project"))
+    store.folder.mkdir(parents=True)
+    file = store.folder / f"{ID}.json"
+    file.write_bytes(data)
+    loaded = store.load(ID)
+    if isinstance(loaded, NotLoaded):
+        assert loaded.damaged
+        assert len(loaded.reason.splitlines()) == 1
+    else:
+        assert decode(encode(loaded.session)) == loaded.session
+    for row in store.rows(tuple(head.id for head in store.heads())):
+        assert row_text(row, clock.local).isprintable()
+    store.tidy()
+    store.remove_unused(NOW)
+    saved = Store(store.project).save(talked(hello_turn()), Stamp(LATER, OTHER_ID))
+    assert isinstance(saved, Saved)
+    assert saved.session.id == OTHER_ID
+    assert file.read_bytes() == data
+
+
+def test_conversations_that_could_not_be_saved_are_held_and_saved_when_it_is_over(tmp_path: Path) -> None:
+    """The real mm; a file stands where its folder has to be, and is taken away."""
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".mm").write_text("in the way", encoding="utf-8")
+    (project / "agent.yaml").touch()
+    answers = [says("one"), says("two"), says("three"), says("four")]
+    env = {"MM_MODEL": "tiny"}
+    with (
+        ScriptedServer(answers) as server,
+        Visitor(cwd=project, env={**env, "MM_BASE_URL": server.url}) as mm,
+    ):
+        for count, line in enumerate(("first?", "second?", "/new", "third?"), start=1):
+            mm.prompt(count)
+            mm.type(line)
+        mm.prompt(5)
+        assert mm.screen.count("cannot save the session") == 1
+        (project / ".mm").unlink()
+        mm.type("fourth?")
+        mm.see("the session is saved again")
+        mm.prompt(6)
+        mm.press("d")
+        assert mm.leave() == 0
+    sessions = [decode(file.read_bytes()) for file in session_files(project)]
+    assert sorted(len(session.messages) for session in sessions) == [5, 5]
+    assert {session.title for session in sessions} == {"first?", "third?"}
