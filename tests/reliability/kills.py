@@ -59,7 +59,7 @@ def points(walk: Walk, folder: Path) -> list[tuple[Point, str]]:
         done = walk.visit(walk.steps, project, at(model), strace(log))
     assert done == len(walk.steps), f"{walk.name}: only {done} steps are done"
     expected = _expected(walk, len(walk.steps) - 1)
-    wrong = fault(project, expected, walk.steps[-1], model.asked, is_editor=walk.visit is in_editor)
+    wrong = fault(project, expected, walk.steps[-1], model.asked)
     assert not wrong, wrong
     return touching(log)
 
@@ -75,7 +75,7 @@ def kill(walk: Walk, aim: Point, folder: Path) -> Kill:
             return Kill(walk.name, aim, "", "", "")
         step, expected = walk.steps[done], _expected(walk, done)
         try:
-            wrong = fault(project, expected, step, model.asked, is_editor=walk.visit is in_editor)
+            wrong = fault(project, expected, step, model.asked)
         except Unreadable as error:
             wrong = f"a file is damaged: {error}"
         wrong = wrong or _start_again(project, model)
@@ -102,5 +102,5 @@ def _start_again(project: Path, model: Model) -> str:
 def _expected(walk: Walk, done: int) -> Expected:
     expected = Expected()
     for step in walk.steps[:done]:
-        expected = expected.after(step, is_editor=walk.visit is in_editor)
+        expected = expected.after(step)
     return expected

@@ -8,7 +8,6 @@ import os
 import pty
 import select
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,29 +24,34 @@ def in_terminal(
 ) -> int:
     """Visits `mm` at a pseudo-terminal: how many steps are confirmed by the next prompt."""
     ours, theirs = pty.openpty()
+    shown = 1 + (
+        "--resume" in words
+    )  # a session that is taken up shows its last question behind the same sign
     with _process(before, words, project, env, stdin=theirs, stdout=theirs, stderr=theirs) as mm:
         os.close(theirs)
-        done, said = -1, b""
-        deadline = time.monotonic() + PATIENCE
+        said = b""
         try:
-            while done < len(steps):
-                while said.count(PROMPT) <= done + 1:
-                    if not select.select([ours], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                        raise TimeoutError(f"mm does not answer: {said[-2000:].decode(errors='replace')}")
-                    piece = os.read(ours, 65536)
+            for done, step in enumerate((*steps, "/quit")):
+                while said.count(PROMPT) < shown + done:
+                    piece = _read(ours, said)
                     if not piece:
-                        return max(done, 0)
+                        return max(done - 1, 0)
                     said += piece
-                done += 1
-                os.write(ours, (steps[done] if done < len(steps) else "/quit").encode() + b"\r")
-        except OSError as error:
-            if isinstance(error, TimeoutError):
-                raise
-            return max(done, 0)  # the terminal is closed: mm is gone
+                os.write(ours, step.encode() + b"\r")
+            mm.wait(PATIENCE)
         finally:
             os.close(ours)
-        mm.wait(PATIENCE)
-        return done
+        return len(steps)
+
+
+def _read(terminal: int, said: bytes) -> bytes:
+    """What comes next; nothing when mm is gone."""
+    if not select.select([terminal], [], [], PATIENCE)[0]:
+        raise TimeoutError(f"mm does not answer: {said[-2000:].decode(errors='replace')}")
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
 
 
 def in_editor(

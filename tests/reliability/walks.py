@@ -66,7 +66,7 @@ class Model(ScriptedServer):
             return calls(("read_file", {"path": "main.py"}), first_id=rounds + 1)
         if "fail" in question:
             return fails(400, "this question is not to be answered")
-        return says(f"the answer to q{number}")
+        return says(f"the answer to q{number}", prompt_tokens=len(request.body) // 4)
 
 
 def wanted_rounds(question: str) -> int:
@@ -97,7 +97,7 @@ class Expected(msgspec.Struct, frozen=True):
     left: tuple[Past, ...] = ()
     hand: Past = Past()
 
-    def after(self, step: str, *, is_editor: bool) -> "Expected":
+    def after(self, step: str) -> "Expected":
         """The same when `step` is done."""
         hand = self.hand
         match step.split():
@@ -155,28 +155,26 @@ def read_all(project: Path) -> list[Found]:
     return [Found(file.name, decode(file.read_bytes())) for file in files]
 
 
-def fault(project: Path, expected: Expected, step: str, asked: Counter[str], *, is_editor: bool) -> str:
+def fault(project: Path, expected: Expected, step: str, asked: Counter[str]) -> str:
     """What is wrong with the disk after a kill in `step`, when `expected` was confirmed before; empty: nothing
     is. `asked` are the requests that the model has seen: each but the first of a question tells that a round
     was finished."""
     found = read_all(project)
-    then = expected.after(step, is_editor=is_editor).hand
-    in_hand = [past for past in (expected.hand, then) if past.questions or past.errors]
+    if number := NUMBER.findall(step):
+        finished = min(asked[number[0]] - 1, wanted_rounds(step))
+        kept = max((_rounds(one.session, number[0]) for one in found), default=0)
+        if kept < finished:
+            return f"{finished} rounds were finished and {kept} are kept: {step}"
     for past in expected.left:
         match = next((one for one in found if one.holds(past)), None)
         if match is None:
             return f"a conversation that was left is gone: {past}"
         found.remove(match)
-    if not (expected.hand.questions or expected.hand.errors):
-        in_hand.append(Past())
-    holders = [one for one in found if any(one.holds(past) for past in in_hand)]
-    if (expected.hand.questions or expected.hand.errors) and not holders:
+    if expected.hand == Past():
+        return ""
+    either = (expected.hand, expected.after(step).hand)
+    if not any(one.holds(past) for one in found for past in either):
         return f"the conversation in hand is gone: {expected.hand} before {step}"
-    if number := NUMBER.findall(step):
-        rounds = min(asked[number[0]] - 1, wanted_rounds(step))
-        kept = max((_rounds(one.session, number[0]) for one in found), default=0)
-        if kept < rounds:
-            return f"{rounds} rounds were finished and {kept} are kept: {step}"
     return ""
 
 
