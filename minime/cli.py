@@ -87,6 +87,29 @@ def errors(*, json: AsJson = False, project: Project = None) -> int:
 
 
 @app.command
+def explain(
+    id: str,
+    /,
+    *,
+    ask: Annotated[
+        bool, Parameter(name="--ask", negative="", help="Have the model look at it, too.")
+    ] = False,
+    json: AsJson = False,
+    yes: Yes = False,
+    config: Config = None,
+    trust: Trust = False,
+    model: Model = None,
+    project: Project = None,
+) -> int:
+    """What went wrong in a conversation, what to do, and a change of agent.yaml where one would help."""
+    from minime.shell.explain_verb import Wishes
+    from minime.shell.explain_verb import explain as explained
+
+    wishes = Wishes(start_of(project), config, model, trust, ask, json)
+    return explained(store_of(project), id, wishes, os.environ, confirm_with(yes))
+
+
+@app.command
 def init(*, project: Project = None) -> int:
     """Write a commented agent.yaml into the project."""
     from minime.shell import verbs

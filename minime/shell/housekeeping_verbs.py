@@ -22,10 +22,11 @@ from minime.core.listing import Found, NotFound, Row, count, row_text
 from minime.core.pruning import to_prune
 from minime.core.screen import Style
 from minime.core.session import fork, with_title
-from minime.core.values import Session, first_line
+from minime.core.values import first_line
 from minime.shell import clock
 from minime.shell.paper import Paper
-from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
+from minime.shell.store import NotSaved, Saved, Store
+from minime.shell.wanted_session import complain, wanted_session
 
 DONE, FAILED = 0, 1
 STYLES: dict[State, Style] = {**dict.fromkeys(WRONG, "red"), "leftover": "yellow", "foreign": "dim"}
@@ -59,7 +60,7 @@ def check_sessions(store: Store, *, as_json: bool) -> int:
 
 def fork_session(store: Store, wanted: str, *, as_json: bool) -> int:
     """A copy of a conversation under a new id, which is said."""
-    session = loaded(store, wanted)
+    session = wanted_session(store, wanted)
     if session is None:
         return FAILED
     stamp = clock.stamp()
@@ -74,7 +75,7 @@ def fork_session(store: Store, wanted: str, *, as_json: bool) -> int:
 
 def rename_session(store: Store, wanted: str, title: str) -> int:
     """Another title for a conversation; a mm that has it in hand takes the title over."""
-    session = loaded(store, wanted)
+    session = wanted_session(store, wanted)
     if session is None:
         return FAILED
     match store.save(with_title(session, first_line(title)), clock.stamp()):
@@ -108,22 +109,6 @@ def prune_sessions(store: Store, keep: int | None, older_than: timedelta | None,
         Paper(sys.stdout).line("nothing to remove")
         return DONE
     return _remove(store, ids, ask, readable=True)
-
-
-def loaded(store: Store, wanted: str) -> Session | None:
-    """The session that `wanted` means; None when there is none or it cannot be read, which is said."""
-    match store.find(wanted):
-        case NotFound(message=message):
-            _failed(message)
-            return None
-        case Found(id=id):
-            pass
-    match store.load(id):
-        case NotLoaded(reason=reason):
-            _failed(f"cannot read session {id}: {reason}")
-            return None
-        case Loaded(session=session):
-            return session
 
 
 def _remove(store: Store, ids: tuple[str, ...], ask: Ask, *, readable: bool = False) -> int:
@@ -172,5 +157,5 @@ def _verdict(store: Store, name: str) -> Verdict | None:
 
 
 def _failed(line: str) -> int:
-    Paper(sys.stderr).line(f"mm: {line}", "red")
+    complain(line)
     return FAILED

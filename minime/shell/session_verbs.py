@@ -6,7 +6,7 @@ import sys
 
 import msgspec
 
-from minime.core.listing import Found, NotFound, row_text
+from minime.core.listing import row_text
 from minime.core.screen import Piece, errors_pieces, message_pieces
 from minime.core.session_schema import session_schema
 from minime.core.text import one_line
@@ -14,7 +14,8 @@ from minime.core.values import Session
 from minime.shell import clock
 from minime.shell.pager import paged
 from minime.shell.paper import Paper
-from minime.shell.store import Loaded, NotLoaded, Store
+from minime.shell.store import Store
+from minime.shell.wanted_session import wanted_session
 
 DONE, FAILED = 0, 1
 
@@ -39,29 +40,19 @@ def list_sessions(store: Store, limit: int | None, *, as_json: bool) -> int:
 
 def show_session(store: Store, wanted: str, *, errors: bool, as_json: bool) -> int:
     """The conversation that `wanted` means, or its error records; as JSON: its file as it is."""
-    err = Paper(sys.stderr)
-    match store.find(wanted):
-        case NotFound(message=message):
-            err.line(f"mm: {message}", "red")
-            return FAILED
-        case Found(id=id):
-            pass
-    match store.load(id):
-        case NotLoaded(reason=reason):
-            err.line(f"mm: cannot read session {id}: {reason}", "red")
-            return FAILED
-        case Loaded(session=session):
-            pass
+    session = wanted_session(store, wanted)
+    if session is None:
+        return FAILED
     if as_json:
         sys.stdout.flush()
-        sys.stdout.buffer.write(_errors_json(session) if errors else store.read(id))
+        sys.stdout.buffer.write(_errors_json(session) if errors else store.read(session.id))
         return DONE
     if errors:
         when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
         pieces = errors_pieces(session, when)
     else:
         when_used = f"{clock.local(session.updated):%Y-%m-%d %H:%M}"
-        head = Piece(f"{one_line(session.title) or 'no title'} · {id} · {when_used}\n\n", "bold")
+        head = Piece(f"{one_line(session.title) or 'no title'} · {session.id} · {when_used}\n\n", "bold")
         pieces = (head, *message_pieces(session.messages))
     length = sum(piece.text.count("\n") for piece in pieces)
     paged(length, lambda stream: Paper(stream).write(pieces), os.environ)
