@@ -122,7 +122,8 @@ class Asking:
         """The model's answer to a history of its own, without tools, in at most so many tokens. Raises
         ModelFailed."""
         connection = await self._reach(emit)
-        wanted = Sampling(temperature=connection.fit.temperature, max_tokens=most)
+        suits = connection.fit
+        wanted = Sampling(suits.temperature, max_tokens=most, repeat_penalty=suits.repeat_penalty)
         body = summary_request(history, connection.name, wanted)
         answer = await connection.model.ask(body, frozenset(), emit)
         return msgspec.structs.replace(answer, model=connection.name)
