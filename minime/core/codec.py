@@ -14,6 +14,9 @@ from msgspec import inspect
 from minime.core.session import VERSION
 from minime.core.values import UNKNOWN, Session
 
+LARGE = 20_000_000
+"""Bytes from which a session's file is slow to save after each turn."""
+
 
 class Unreadable(Exception):  # noqa: N818 - it is named for what it says
     """The bytes are no session of ours. Its text is the reason, in a few words."""
@@ -35,6 +38,16 @@ _UNKNOWN_BYTES = UNKNOWN.encode()
 _HEX = rb"[0-9a-fA-F]{2}"
 _PAIR = rb"u[dD][89abAB]" + _HEX + rb"\\u[dD][c-fC-F]" + _HEX
 _ESCAPE = re.compile(rb"\\(?:" + _PAIR + rb"|(u[dD][89a-fA-F]" + _HEX + rb")|.)", re.DOTALL)
+
+
+def grown_text(before: int, now: int) -> str:
+    """The line for a file that has become large, from so many bytes to so many; empty for any other."""
+    if now < LARGE or before >= LARGE:
+        return ""
+    return (
+        f"the file of this session has grown to {now // 1_000_000} MB and gets slow to save: "
+        "/compact makes it smaller, /new begins another"
+    )
 
 
 def encode(session: Session) -> bytes:

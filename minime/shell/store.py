@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from minime.core.codec import Unreadable, decode, encode
+from minime.core.codec import Unreadable, decode, encode, grown_text
 from minime.core.listing import (
     HEAD_BYTES,
     Found,
@@ -215,6 +215,7 @@ class Store:
             with drafted(path, data) as draft, self._lock():
                 agreed = self._agreed(session)
                 if agreed is session and self._put(draft, path, session.id):
+                    notice = notice or grown_text(len(self._seen.get(session.id, b"")), len(data))
                     self._seen[session.id] = data
                     break
             if agreed is None or agreed is session:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.model.failures import LONGEST_SHOWN, MOST_RAW, Asked, failure, no_models
+from minime.core.model.failures import LONGEST_SHOWN, MOST_RAW, Asked, cut_text, failure, no_models
 from minime.core.model.refusals import LONGEST_LINE, error_text, read_refusal
 from minime.core.model.retries import (
     Again,
@@ -96,7 +96,9 @@ def test_each_failure_has_a_line_with_its_way_out(kind: Kind, golden: Callable[[
     failures["key, one was sent"] = failure(TROUBLES["key"], asked(kind, key_set=True))
     failures["no model, none is known"] = failure(TROUBLES["no model"], asked(kind, models=()))
     failures["no models at all"] = no_models(asked(kind).server)
-    text = "".join(f"{name} [{found.kind}]\n  {found.shown}\n" for name, found in failures.items())
+    told = cut_text(kind, 4_096, 11_000)  # W02
+    text = f"prompt cut without a word\n  {told}\n"
+    text += "".join(f"{name} [{found.kind}]\n  {found.shown}\n" for name, found in failures.items())
     assert text == golden(f"failures/{kind}.txt")
 
 

@@ -311,7 +311,7 @@ def test_resume_goes_on_in_the_same_file(project: Path) -> None:
     assert len(json.loads(file.read_bytes())["messages"]) == 9
 
 
-def test_retry_goes_on_where_a_turn_broke_off(project: Path) -> None:
+def test_retry_goes_on_where_a_turn_broke_off(project: Path) -> None:  # H13
     with (
         ScriptedServer([READ, fails(401, "no"), says("It prints hi.")]) as server,
         visit(project, server) as mm,
@@ -333,7 +333,9 @@ def test_retry_goes_on_where_a_turn_broke_off(project: Path) -> None:
     assert len(session["errors"]) == 1
 
 
-def test_retry_asks_the_last_question_again_and_a_failure_brings_its_turn_back(project: Path) -> None:
+def test_retry_asks_the_last_question_again_and_a_failure_brings_its_turn_back(
+    project: Path,
+) -> None:  # H13
     script: list[Answer] = [says("One."), fails(401, "no"), says("Two.")]
     with ScriptedServer(script) as server, visit(project, server) as mm:
         mm.prompt(1)

@@ -12,10 +12,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from minime.core.codec import decode, encode
+from minime.core.codec import LARGE, decode, encode
 from minime.core.listing import row_text
 from minime.core.session import append_turn, with_title
-from minime.core.values import Session, Stamp
+from minime.core.turn import Turn
+from minime.core.values import Assistant, Session, Stamp, User
 from minime.shell import clock
 from minime.shell.store import Loaded, NotLoaded, NotSaved, Saved, Store
 from tests.support.values import ID, LATER, NOW, OTHER_ID, OTHER_STAMP, fresh, hello_turn, talked, tool_turn
@@ -43,6 +44,15 @@ def test_what_is_saved_is_loaded_and_is_the_bytes_of_the_codec(tmp_path: Path) -
     save(Store(tmp_path), talked(tool_turn()))
     assert (tmp_path / ".mm" / "sessions" / f"{ID}.json").read_bytes() == encode(talked(tool_turn()))
     assert load(Store(tmp_path)) == talked(tool_turn())
+
+
+def test_a_file_that_grows_large_is_told_of_once(tmp_path: Path) -> None:  # P01
+    store = Store(tmp_path)
+    large = talked(Turn((User("more"), Assistant("x" * LARGE))))
+    told = [save(store, session).notice for session in (fresh(), large, large)]
+    assert told[::2] == ["", ""]
+    assert told[1].startswith("the file of this session has grown to 20 MB")
+    assert "/compact" in told[1]
 
 
 def test_nothing_is_made_on_disk_before_the_first_save(tmp_path: Path) -> None:
