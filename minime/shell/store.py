@@ -125,7 +125,9 @@ class Store:
     def delete(self, id: str) -> str:
         """Removes the file of a session, if there is one; empty, or why it could not be."""
         try:
-            self._path(id).unlink(missing_ok=True)
+            if os.path.lexists(self._path(id)):
+                with self._lock():  # a save under way is not to bring it back
+                    self._remove(id)
         except OSError as error:
             return f"cannot delete session {id}: {_errno_text(error)}"
         self._seen.pop(id, None)
@@ -139,7 +141,10 @@ class Store:
                 with self._lock():  # one of them may be used in this moment
                     for id in old:
                         if self._head(id) is None:
-                            self.delete(id)
+                            self._remove(id)
+
+    def _remove(self, id: str) -> None:
+        self._path(id).unlink(missing_ok=True)
 
     def read(self, id: str) -> bytes:
         """The bytes of a session's file. Raises OSError, also for a pipe or device in its place."""

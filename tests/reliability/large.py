@@ -21,7 +21,7 @@ from minime.core.turn import Turn
 from minime.core.values import Assistant, Session, Stamp, User
 from minime.shell.store import Loaded, Saved, Store
 from tests.conftest import ROOT
-from tests.support.values import ID, LATER, NOW, OTHER_ID
+from tests.support.talks import ID, LATER, NOW, OTHER_ID
 
 MESSAGE = 2_000
 TIME_GOAL = 2.5

@@ -14,7 +14,7 @@ from pathlib import Path
 from minime.core.session import append_turn
 from minime.core.values import Stamp
 from minime.shell.store import Loaded, Saved, Store
-from tests.support.values import ID, LATER, NOW, OTHER_ID, fresh, hello_turn, tool_turn
+from tests.support.talks import ID, LATER, NOW, OTHER_ID, fresh, hello_turn, tool_turn
 
 
 def at(name: str) -> int:

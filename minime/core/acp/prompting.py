@@ -197,13 +197,17 @@ def _stop(id: str, live: Live) -> tuple[Live, Effects]:
 
 
 def _saved(state: State, live: Live, done: SaveDone) -> tuple[Live, Effects]:
+    before, line = live.unsaved, done.line
     if done.asked == live.session.id:
-        live = msgspec.structs.replace(live, unsaved=done.session is None)
+        live = msgspec.structs.replace(live, unsaved=line if done.session is None else "")
         if done.session is not None:
             title = live.session.title if live.saves else done.session.title
             kept = msgspec.structs.replace(live.session, id=done.session.id, title=title)
             live = msgspec.structs.replace(live, session=kept)
-    return tell(state, done.id, live, done.line) if done.line and not live.deleting else (live, ())
+            line = line or ("the session is saved again" if before else "")
+    # Trouble that lasts is told once.
+    said = line and (line != before or done.session is not None)
+    return tell(state, done.id, live, line) if said and not live.deleting else (live, ())
 
 
 def _answer(live: Live, outcome: Outcome, kind: str, stop_reason: str) -> bytes:

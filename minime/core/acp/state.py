@@ -79,8 +79,8 @@ class Live(Value, frozen=True):
 
     `running` is the prompt in hand, a `command` where the model has no part in it. `stopping`: it was
     cancelled. `answer` is what its request will be answered with, as soon as `saves` (on their way) are done.
-    `unsaved`: the newest save failed. `tag` and `said` make the ids of messages, `shown` are the ids of the
-    calls that the editor knows, `calls` those not finished. `compacting`: the prompt in hand is /compact;
+    `unsaved` is why the newest save failed. `tag` and `said` make the ids of messages, `shown` are the ids of
+    the calls that the editor knows, `calls` those not finished. `compacting`: the prompt in hand is /compact;
     `compaction` is the id of one under way that the editor is shown, `summaries` the rules for them; `gauge`
     is what the server's counts have taught.
     """
@@ -105,7 +105,7 @@ class Live(Value, frozen=True):
     stopping: bool = False
     answer: bytes = b""
     saves: int = 0
-    unsaved: bool = False
+    unsaved: str = ""
     queue: tuple[Prompt, ...] = ()
     asked: tuple[Asked, ...] = ()
     closing: tuple[Id, ...] = ()

@@ -176,16 +176,20 @@ def test_a_failed_turn_is_an_error_with_the_line_and_never_an_empty_success(
     assert talk.state.sessions[talk.id].session.errors[0].message == "no answer: start the server"
 
 
-def test_a_save_that_fails_is_told_within_its_turn(talk: Conversation) -> None:
+def test_a_save_that_fails_is_told_within_its_turn_once_and_when_it_is_over(talk: Conversation) -> None:
     talk.disk_full = "cannot save: no space left on device"
     talk.prompt("Hello")
     talk.answer("Hi.")
     assert talk.updates()[-2]["content"]["text"].strip() == "cannot save: no space left on device"
     assert talk.heard[-1]["result"] == END
+    talk.prompt("And now?")
+    talk.answer("The same.")
+    assert "cannot save: no space left on device" not in talk.updates()[-2]["content"]["text"]
     talk.disk_full = ""
     talk.prompt("Again")
     talk.answer("Hi again.")
-    assert len(talk.disk[talk.id].messages) == 5  # type: ignore[union-attr]
+    assert talk.updates()[-2]["content"]["text"].strip() == "the session is saved again"
+    assert len(talk.disk[talk.id].messages) == 7  # type: ignore[union-attr]
 
 
 def test_a_session_that_had_to_go_elsewhere_goes_on_under_the_id_of_the_editor(talk: Conversation) -> None:
