@@ -7,7 +7,7 @@ default:
     @just --list --unsorted
 
 # everything that CI checks: tests, lint, types, layers, goldens, docs
-check: test lint types layers golden-check docs-check
+check: test lint types layers golden-check docs-check package
 
 # the tests (arguments go to pytest)
 test *arguments:
@@ -47,6 +47,12 @@ bench *arguments:
 # kills, crowds and very large sessions: what is lost; writes docs/reference/reliability.md (half an hour)
 reliability *arguments:
     uv run python -m tests.reliability "$@"
+
+# the packages of a release, and mm as it runs from one
+package:
+    rm -rf dist
+    uv build --quiet
+    uv run --isolated --no-project --with dist/minime-*.whl -- mm --version
 
 # what the docs claim: commands, goldens shown, links
 docs-check:

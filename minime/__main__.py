@@ -11,7 +11,18 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
-VERBS = frozenset({"acp", "config", "errors", "explain", "init", "schema", "sessions", "setup", "trust"})
+VERBS = frozenset({
+    "acp",
+    "completion",
+    "config",
+    "errors",
+    "explain",
+    "init",
+    "schema",
+    "sessions",
+    "setup",
+    "trust",
+})
 """The words that `mm` does not take for a question when they come first."""
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -171,6 +171,13 @@ def acp(
     from minime.shell.acp import serve
 
     return serve(os.environ, config, start_of(project))
+
+
+@app.command
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
+    """Print what completes the words of mm in a shell: bash, zsh or fish."""
+    say(app.generate_completion(shell=shell))
+    return 0
 
 
 @schema_app.command(name="session")
