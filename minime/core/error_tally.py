@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from minime.core.listing import count
-from minime.core.screen import Piece, Pieces
+from minime.core.pieces import Piece, Pieces
 from minime.core.text import one_line
 from minime.core.values import ErrorRecord, Session, Time
 

@@ -14,7 +14,7 @@ from minime.core.config.settings import Settings, origin, secrets
 from minime.core.config.trusting import paths_named, wants
 from minime.core.diagnosis import Changes, Finding
 from minime.core.listing import count
-from minime.core.screen import Piece, Pieces
+from minime.core.pieces import Piece, Pieces
 from minime.core.text import clip, mask, one_line
 from minime.core.values import Session, System, User
 

@@ -1,37 +1,13 @@
-"""Events and outcomes to styled pieces of text for a terminal or a pipe; lines grow, none is rewritten."""
+"""A conversation and what belongs to it as styled pieces of text, for reading."""
 
-from typing import Literal
-
-import msgspec
-
-from minime.core.compaction import compacted_text
-from minime.core.events import (
-    Answered,
-    Cancelled,
-    Compacted,
-    CompactionFailed,
-    CompactionProgress,
-    CompactionStarted,
-    Event,
-    Failed,
-    Notice,
-    Outcome,
-    TextDelta,
-    ThoughtDelta,
-    ToolFinished,
-    ToolProgress,
-    ToolRunning,
-    ToolStarted,
-    UsageSeen,
-)
 from minime.core.listing import count
+from minime.core.pieces import Piece, Pieces
 from minime.core.session import last_exchange, pending_tools, turns
 from minime.core.text import one_line
+from minime.core.tools.running import ending
 from minime.core.tools.toolbox import TOOLS, BadCall, action_title, parse_call
-from minime.core.turn import Turn, stopped_text, turn_stopped
 from minime.core.values import (
     Assistant,
-    Diff,
     Message,
     Pending,
     Session,
@@ -43,97 +19,15 @@ from minime.core.values import (
     question_text,
 )
 
-Style = Literal["", "dim", "bold", "red", "green", "yellow", "cyan"]
-Open = Literal["", "answer", "thought", "tool", "output"]
-DIFF_LINES = 60
-DIFF_WIDTH = 2_000
 SHOWN_REASON = 100
 
 
-class Piece(msgspec.Struct, frozen=True):
-    """Text in one style. `answer` marks the model's answer, which a one-shot run writes to stdout."""
-
-    text: str
-    style: Style = ""
-    answer: bool = False
-
-
-class Screen(msgspec.Struct, frozen=True):
-    """What stands on the line that is still open; empty at the beginning of a line."""
-
-    open: Open = ""
-    ends_line: bool = True
-
-
-Pieces = tuple[Piece, ...]
-
-
-def show_event(screen: Screen, event: Event) -> tuple[Screen, Pieces]:
-    """What `event` adds to the screen."""
-    match event:
-        case TextDelta(text=text):
-            return Screen("answer", text.endswith("\n")), (
-                *_close(screen, "answer"),
-                Piece(text, answer=True),
-            )
-        case ThoughtDelta(text=text):
-            return Screen("thought", text.endswith("\n")), (*_close(screen, "thought"), Piece(text, "dim"))
-        case ToolStarted(title=title, diff=diff):
-            head = Piece(f"  · {title}", "cyan")
-            if diff is None:
-                return Screen("tool", ends_line=False), (*_close(screen), head)
-            return Screen(), (*_close(screen), head, Piece("\n"), *diff_pieces(diff))
-        case ToolProgress(text=text):
-            return Screen("output", text.endswith("\n")), (*_close(screen, "output"), Piece(text, "dim"))
-        case ToolFinished(result=result):
-            same_line = screen.open == "tool"
-            lead = () if same_line else (*_close(screen), Piece("  "))
-            return Screen(), (*lead, *_verdict(result, " " if same_line else ""), Piece("\n"))
-        case Notice(text=text):
-            return Screen(), (*_close(screen), Piece(f"{text}\n", "yellow"))
-        case CompactionStarted(turns=turns):
-            line = f"compacting {count(turns, 'turn')} …\n"
-            return Screen(), (*_close(screen), Piece(line, "dim"))
-        case Compacted():
-            return Screen(), (*_close(screen), Piece(f"{compacted_text(event)}\n", "yellow"))
-        case CompactionFailed(shown=shown):
-            return Screen(), (*_close(screen), Piece(f"{shown}\n", "red"))
-        case UsageSeen() | ToolRunning() | CompactionProgress():
-            return screen, ()
-
-
-def show_outcome(screen: Screen, turn: Turn, outcome: Outcome, max_steps: int) -> Pieces:
-    """The end of a turn: the open line closed, and the line that says what went wrong, if anything did."""
-    closed = _close(screen)
-    match outcome:
-        case Failed(shown=shown):
-            return (*closed, Piece(f"{shown}\n", "red"))
-        case Cancelled():
-            return (*closed, Piece("cancelled\n", "yellow"))
-        case Answered():
-            line = stopped_text(turn_stopped(turn), max_steps)
-            return (*closed, Piece(f"{line}\n", "yellow")) if line else closed
-
-
-def diff_pieces(diff: Diff) -> Pieces:
-    """A unified diff of an edit, coloured by line, cut where it is long."""
-    import difflib
-
-    before = (diff.old_text or "").splitlines()
-    after = diff.new_text.splitlines()
-    lines = list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]
-    shown = [Piece(f"    {_cut(line)}\n", _diff_style(line)) for line in lines[:DIFF_LINES]]
-    if len(lines) > DIFF_LINES:
-        shown.append(Piece(f"    … {len(lines) - DIFF_LINES} more lines\n", "dim"))
-    return tuple(shown)
-
-
-def resumed_pieces(session: Session, when: str) -> Pieces:
+def resumed_pieces(session: Session, when: str, columns: int = 0) -> Pieces:
     """The report of a session taken up again, with its last exchange. `when` is its last use, local."""
     trouble = f" · ⚠️ {count(len(session.errors), 'error')}" if session.errors else ""
     head = f"resumed {session.id} · {count(turns(session), 'turn')} · last used {when}{trouble}\n"
     pending = (Piece(pending_text(session.pending) + "\n", "yellow"),) if session.pending else ()
-    return (Piece(head, "bold"), *exchange_pieces(session), *pending)
+    return (Piece(head, "bold"), *exchange_pieces(session, columns), *pending)
 
 
 def pending_text(pending: Pending) -> str:
@@ -151,13 +45,14 @@ def undone_text(gone: tuple[Message, ...], files: tuple[str, ...]) -> str:
     return f'taken back: "{question}"{stays}'
 
 
-def exchange_pieces(session: Session) -> Pieces:
+def exchange_pieces(session: Session, columns: int = 0) -> Pieces:
     """The newest question and its answer."""
-    return message_pieces(last_exchange(session))
+    return message_pieces(last_exchange(session), columns)
 
 
-def message_pieces(messages: tuple[object, ...]) -> Pieces:
-    """A piece of a conversation, for reading: questions, answers, and each tool call in a line."""
+def message_pieces(messages: tuple[object, ...], columns: int = 0) -> Pieces:
+    """A piece of a conversation, for reading: questions, answers, and each tool call in a line. Answers are
+    Markdown on a terminal of so many columns, and as they are where there is none (0)."""
     results = {m.tool_call_id: m for m in messages if isinstance(m, Tool)}
     pieces: list[Piece] = []
     for message in messages:
@@ -171,15 +66,25 @@ def message_pieces(messages: tuple[object, ...]) -> Pieces:
                 )
             case Assistant(content=content, tool_calls=calls):
                 if content.strip():
-                    pieces.append(Piece(content.rstrip("\n") + "\n", answer=True))
+                    pieces += answer_pieces(content, columns)
                 for call in calls:
                     pieces.append(Piece(f"  · {call_title(call)}", "cyan"))
                     result = results.get(call.id)
-                    pieces += _verdict(result, " ") if result else ()
+                    pieces += verdict(result, " ") if result else ()
                     pieces.append(Piece("\n"))
             case System() | Tool() | _:
                 pass
     return tuple(pieces)
+
+
+def answer_pieces(content: str, columns: int) -> Pieces:
+    """An answer, whole."""
+    text = content.rstrip("\n") + "\n"
+    if not columns:
+        return (Piece(text, answer=True),)
+    from minime.core.markdown.page import rendered
+
+    return rendered(text, columns)
 
 
 def call_title(call: ToolCall) -> str:
@@ -214,34 +119,9 @@ def tools_text(names: tuple[str, ...]) -> str:
     return "\n".join(lines) or "no tools (tools in agent.yaml)"
 
 
-def plain(pieces: Pieces) -> str:
-    """The text of `pieces` without any style."""
-    return "".join(piece.text for piece in pieces)
-
-
-def _close(screen: Screen, goes_on: Open = "") -> Pieces:
-    """A line end, when something else stands on the open line."""
-    if screen.ends_line or screen.open == goes_on:
-        return ()
-    return (Piece("\n", answer=screen.open == "answer"),)
-
-
-def _verdict(result: Tool, lead: str) -> Pieces:
+def verdict(result: Tool, lead: str) -> Pieces:
+    """✓, or ✗ with the reason: how a command ended, else the first line of what the model reads."""
     if not result.failed:
         return (Piece(f"{lead}✓", "green"),)
-    return (Piece(f"{lead}✗ ", "red"), Piece(first_line(result.content, SHOWN_REASON), "dim"))
-
-
-def _cut(line: str) -> str:
-    more = len(line) - DIFF_WIDTH
-    return f"{line[:DIFF_WIDTH]} … {more:,} more characters" if more > 0 else line
-
-
-def _diff_style(line: str) -> Style:
-    match line[:1]:
-        case "+":
-            return "green"
-        case "-":
-            return "red"
-        case _:
-            return "dim"
+    reason = ending(result.content) or first_line(result.content, SHOWN_REASON)
+    return (Piece(f"{lead}✗ ", "red"), Piece(reason, "dim"))

@@ -142,3 +142,13 @@ def _secret_begun(text: str, secrets: tuple[str, ...]) -> int:
 def _secrets_pattern(secrets: tuple[str, ...]) -> re.Pattern[str] | None:
     known = sorted((s for s in secrets if len(s) >= SHORTEST_SECRET), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, known))) if known else None
+
+
+def seconds_text(seconds: float) -> str:
+    """How long it took: `under 1 s`, `2.4 s`, `12 s`, `3 min 5 s`."""
+    if seconds < 1:
+        return "under 1 s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60:,} min {whole % 60} s"

@@ -1,6 +1,7 @@
 """The only place that asks the time or throws dice."""
 
 import os
+import time
 from datetime import UTC, datetime
 
 from minime.core.values import Stamp
@@ -9,6 +10,11 @@ from minime.core.values import Stamp
 def now() -> datetime:
     """The time in UTC, in whole seconds."""
     return datetime.now(UTC).replace(microsecond=0)
+
+
+def ticks() -> float:
+    """Seconds on a clock that only goes forward."""
+    return time.monotonic()
 
 
 def stamp() -> Stamp:

@@ -12,7 +12,6 @@ import msgspec
 from minime.core.config.config_change import changed_text, diff_lines, yaml_block
 from minime.core.config.settings import Settings
 from minime.core.diagnosis import Changes, diagnose, proposed
-from minime.core.events import Event
 from minime.core.explaining import (
     ANSWER_TOKENS,
     Proposal,
@@ -22,12 +21,13 @@ from minime.core.explaining import (
     model_question,
     overruled,
 )
-from minime.core.screen import Screen, Style, show_event
+from minime.core.pieces import Style
 from minime.core.values import Session
 from minime.shell import clock
 from minime.shell.config.config import Broken, Loaded, load_settings
 from minime.shell.config.places import project_files
 from minime.shell.config.yaml_file import Unusable, Yaml, parse_yaml, read_bytes
+from minime.shell.display import Display
 from minime.shell.paper import Paper
 from minime.shell.store import Store
 from minime.shell.wanted_session import complain, wanted_session
@@ -95,17 +95,14 @@ def _ask_model(
     from minime.shell.model.model import ModelFailed
 
     out = Paper(sys.stdout)
-    screen = Screen()
-
-    def show(event: Event) -> None:
-        nonlocal screen
-        screen, pieces = show_event(screen, event)
-        out.write(pieces)
+    display = Display(out, out)
 
     async def asked() -> str:
         agent = Agent(settings, project, wishes.start.resolve(), environ)
         try:
-            answer = await agent.asking.sum_up(model_question(session, settings), ANSWER_TOKENS, show)
+            async with display.watched():
+                question = model_question(session, settings)
+                answer = await agent.asking.sum_up(question, ANSWER_TOKENS, display.show)
         finally:
             await agent.close()
         return answer.content
@@ -116,7 +113,8 @@ def _ask_model(
     except ModelFailed as failed:
         complain(failed.failure.shown)
         return None
-    out.line("" if screen.ends_line else "\n")
+    display.pause()
+    out.line("")
     read = parse_yaml(yaml_block(answer).encode())
     return checked(read.values, settings) if isinstance(read, Yaml) else Proposal(refused=(read.text,))
 

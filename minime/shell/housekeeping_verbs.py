@@ -19,8 +19,8 @@ from minime.core.checkup import (
     verdict_text,
 )
 from minime.core.listing import Found, NotFound, Row, count, row_text
+from minime.core.pieces import Style
 from minime.core.pruning import to_prune
-from minime.core.screen import Style
 from minime.core.session import fork, with_title
 from minime.core.values import first_line
 from minime.shell import clock

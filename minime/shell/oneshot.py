@@ -6,10 +6,11 @@ import sys
 
 import msgspec
 
-from minime.core.events import Answered, Cancelled, Event, Failed, Outcome, TextDelta
-from minime.core.screen import Piece, Screen, show_event, show_outcome
+from minime.core.events import Answered, Cancelled, Event, Failed, Outcome
+from minime.core.pieces import Piece
 from minime.core.turn import Turn, answer_text, turn_stopped
 from minime.shell.conversation import Conversation
+from minime.shell.display import Display
 from minime.shell.keyboard import Interrupts
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
@@ -26,21 +27,14 @@ class OneShot:
     def __init__(self, conversation: Conversation, *, as_json: bool) -> None:
         self._conversation = conversation
         self._out = Paper(sys.stdout)
-        self._err = Paper(sys.stderr)
+        self._display = Display(self._out if self._out.is_terminal else None, Paper(sys.stderr))
         self._json = as_json
-        self._screen = Screen()
         self._lost: OSError | None = None
-
-    def pause(self) -> None:
-        """Begins a new line, for a question to the person."""
-        if self._screen.open and not self._screen.ends_line:
-            self._err.write((Piece("\n"),))
-        self._screen = Screen()
+        self.pause = self._display.pause
 
     def tell(self, line: str) -> None:
         """A line of its own, on stderr."""
-        self.pause()
-        self._err.line(line, "yellow")
+        self._display.tell(line)
 
     def run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:
         """Has `turn` answered. The result is the exit status. Raises OSError when stdout could not be
@@ -53,12 +47,12 @@ class OneShot:
 
     async def _run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:
         asked = self._conversation.ask(turn, self._show, permission.consent)
-        ended, outcome = await interrupts.guard(asked)
+        async with self._display.watched():
+            ended, outcome = await interrupts.guard(asked)
         if self._json:
             self._line(self._report(ended, outcome))
         else:
-            for piece in show_outcome(self._screen, ended, outcome, self._conversation.agent.max_steps):
-                (self._out if piece.answer and self._out.is_terminal else self._err).write((piece,))
+            self._display.end(ended, outcome, self._conversation.agent.max_steps)
             if not self._out.is_terminal and not isinstance(outcome, Failed):
                 self._answer(answer_text(ended))
         with contextlib.suppress(asyncio.CancelledError):  # Ctrl-C once more: the turn is over already
@@ -74,13 +68,8 @@ class OneShot:
     def _show(self, event: Event) -> None:
         if self._json:
             self._line(event)
-            return
-        streams = self._out.is_terminal
-        if isinstance(event, TextDelta) and not streams:
-            return
-        self._screen, pieces = show_event(self._screen, event)
-        for piece in pieces:
-            (self._out if piece.answer and streams else self._err).write((piece,))
+        else:
+            self._display.show(event)
 
     def _answer(self, text: str) -> None:
         if text:

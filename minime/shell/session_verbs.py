@@ -7,7 +7,8 @@ import sys
 import msgspec
 
 from minime.core.listing import row_text
-from minime.core.screen import Piece, errors_pieces, message_pieces
+from minime.core.pieces import Piece
+from minime.core.screen import errors_pieces, message_pieces
 from minime.core.session_schema import session_schema
 from minime.core.text import one_line
 from minime.core.values import Session
@@ -53,7 +54,7 @@ def show_session(store: Store, wanted: str, *, errors: bool, as_json: bool) -> i
     else:
         when_used = f"{clock.local(session.updated):%Y-%m-%d %H:%M}"
         head = Piece(f"{one_line(session.title) or 'no title'} · {session.id} · {when_used}\n\n", "bold")
-        pieces = (head, *message_pieces(session.messages))
+        pieces = (head, *message_pieces(session.messages, Paper(sys.stdout).columns))
     length = sum(piece.text.count("\n") for piece in pieces)
     paged(length, lambda stream: Paper(stream).write(pieces), os.environ)
     return DONE

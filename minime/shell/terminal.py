@@ -7,20 +7,11 @@ from typing import Any
 
 from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, parse_command
 from minime.core.context_text import context_text
-from minime.core.events import Cancelled, Event, Outcome
+from minime.core.events import Cancelled, Outcome
 from minime.core.listing import SHOWN_ROWS, count, row_text
 from minime.core.model.offers import choices_text, chosen, place_text
-from minime.core.screen import (
-    Piece,
-    Screen,
-    Style,
-    errors_pieces,
-    resumed_pieces,
-    show_event,
-    show_outcome,
-    tools_text,
-    undone_text,
-)
+from minime.core.pieces import Piece, Style
+from minime.core.screen import errors_pieces, resumed_pieces, tools_text, undone_text
 from minime.core.session import changed_files, fork, is_empty, last_exchange, undo, with_title
 from minime.core.text import clean
 from minime.core.tools.consent import always_text
@@ -29,6 +20,7 @@ from minime.core.turn import Turn, start
 from minime.core.values import first_line
 from minime.shell import clock
 from minime.shell.conversation import Conversation
+from minime.shell.display import Display
 from minime.shell.keyboard import History, Interrupts, read_line
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
@@ -45,19 +37,13 @@ class Terminal:
         self._interrupts = interrupts
         self._paper = Paper(sys.stdout)
         self._history = History(environ)
-        self._screen = Screen()
+        self._display = Display(self._paper, self._paper)
         self._hinted = False
-
-    def pause(self) -> None:
-        """Begins a new line, for a question to the person."""
-        if self._screen.open and not self._screen.ends_line:
-            self._paper.write((Piece("\n"),))
-        self._screen = Screen()
+        self.pause = self._display.pause
 
     def tell(self, line: str, style: Style = "yellow") -> None:
         """A line of its own."""
-        self.pause()
-        self._paper.line(line, style)
+        self._display.tell(line, style)
 
     def visit(self, permission: Permission, first: str = "") -> int:
         """Holds the conversation until the person leaves. The result is the exit status."""
@@ -138,32 +124,29 @@ class Terminal:
 
     async def _ask(self, question: str) -> None:
         assert self.permission is not None, "a visit has begun"
-        await self._answer(self.conversation.ask(start(question), self._show, self.permission.consent))
+        await self._answer(
+            self.conversation.ask(start(question), self._display.show, self.permission.consent)
+        )
 
     async def _retry(self) -> None:
         assert self.permission is not None, "a visit has begun"
-        if not await self._answer(self.conversation.retry(self._show, self.permission.consent)):
+        if not await self._answer(self.conversation.retry(self._display.show, self.permission.consent)):
             self._paper.line("nothing to try again yet")
 
     async def _compact(self, focus: str) -> None:
-        self._screen = Screen()
-        outcome = await self._interrupts.guard(self.conversation.compact(focus, self._show))
+        async with self._display.watched():
+            outcome = await self._interrupts.guard(self.conversation.compact(focus, self._display.show))
         if isinstance(outcome, Cancelled):
             self.tell("cancelled")
 
     async def _answer(self, asked: Coroutine[Any, Any, tuple[Turn, Outcome] | None]) -> bool:
         """Shows a turn from its first word to its end; False when there was none."""
-        self._screen = Screen()
-        answered = await self._interrupts.guard(asked)
+        async with self._display.watched():
+            answered = await self._interrupts.guard(asked)
         if answered is not None:
-            self._paper.write(show_outcome(self._screen, *answered, self.conversation.agent.max_steps))
+            self._display.end(*answered, self.conversation.agent.max_steps)
             self._paper.line("")
-        self._screen = Screen()
         return answered is not None
-
-    def _show(self, event: Event) -> None:
-        self._screen, pieces = show_event(self._screen, event)
-        self._paper.write(pieces)
 
     def _command(self, name: str, argument: str) -> None:
         session = self.conversation.session
@@ -214,7 +197,8 @@ class Terminal:
         session = self.conversation.session
         if self.permission is not None:
             self.permission.always = ()
-        self._paper.write(resumed_pieces(session, f"{clock.local(session.updated):%Y-%m-%d %H:%M}"))
+        when = f"{clock.local(session.updated):%Y-%m-%d %H:%M}"
+        self._paper.write(resumed_pieces(session, when, self._paper.columns))
 
     def _sessions(self) -> None:
         store = self.conversation.store

@@ -11,7 +11,7 @@ from minime.core.diagnosis import diagnose, proposed
 from minime.core.explaining import finding_pieces, headline
 from minime.core.model.embedded import Stuck, stuck_text
 from minime.core.model.failures import FailureKind
-from minime.core.screen import plain
+from minime.core.pieces import plain
 from minime.core.values import ErrorRecord
 from tests.conftest import GOLDEN
 from tests.support.values import ID, LATER, NOW, hello_turn, talked

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from minime.core.error_tally import kinds, tally_pieces, tally_records
 from minime.core.events import Failed
-from minime.core.screen import plain
+from minime.core.pieces import plain
 from minime.core.session import failed_line, settle
 from minime.core.values import Session
 from tests.support.values import ID, NOW, OTHER_ID, fresh, hello_turn, question, sessions, talked

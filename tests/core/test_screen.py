@@ -1,134 +1,23 @@
-"""Events and outcomes as pieces of text: lines only grow, and each begins where it should."""
+"""A conversation and what belongs to it, for reading."""
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from minime.core.events import (
-    Answered,
-    Cancelled,
-    Event,
-    Failed,
-    Notice,
-    Outcome,
-    TextDelta,
-    ThoughtDelta,
-    ToolFinished,
-    ToolProgress,
-    ToolStarted,
-    UsageSeen,
-)
+from minime.core.events import Failed
+from minime.core.pieces import plain
 from minime.core.screen import (
-    DIFF_LINES,
-    DIFF_WIDTH,
-    Piece,
-    Pieces,
-    Screen,
     call_title,
-    diff_pieces,
     errors_pieces,
     message_pieces,
     pending_text,
-    plain,
     resumed_pieces,
-    show_event,
-    show_outcome,
     tools_text,
     undone_text,
+    verdict,
 )
 from minime.core.session import settle, with_pending
-from minime.core.turn import Turn, stopped
-from minime.core.values import Assistant, Diff, Tool, Usage, User, tool_call
+from minime.core.turn import Turn
+from minime.core.values import Assistant, Tool, User, tool_call
 from tests.support.values import LATER, fresh, hello_turn, question, talked, tool_turn
 
 CALL = tool_call("a", "read_file", '{"path": "main.py"}')
-START, FINISH = ToolStarted(CALL, "read main.py"), ToolFinished(Tool("a", "text"))
-FAILED = ToolFinished(Tool("a", "no such file: main.py\nmore", failed=True))
-
-
-def shown(*events: Event, outcome: Outcome | None = None, turn: Turn | None = None) -> str:
-    screen, pieces = Screen(), ()
-    for event in events:
-        screen, more = show_event(screen, event)
-        pieces += more  # type: ignore[assignment]
-    end: Pieces = () if outcome is None else show_outcome(screen, turn or hello_turn(), outcome, 50)
-    return plain(pieces + end)
-
-
-@pytest.mark.parametrize(
-    ("events", "text"),
-    [
-        ((TextDelta("It "), TextDelta("is.")), "It is.\n"),
-        ((TextDelta("It is.\n"),), "It is.\n"),
-        ((ThoughtDelta("hm"), TextDelta("Yes.")), "hm\nYes.\n"),
-        ((ThoughtDelta("hm\n"), TextDelta("Yes.")), "hm\nYes.\n"),
-        ((START, FINISH, TextDelta("Yes.")), "  · read main.py ✓\nYes.\n"),
-        ((TextDelta("Look:"), START, FAILED), "Look:\n  · read main.py ✗ no such file: main.py\n"),
-        ((START, ToolProgress("a", "one"), FINISH), "  · read main.py\none\n  ✓\n"),
-        (
-            (START, ToolProgress("a", "one\n"), ToolProgress("a", "two\n"), FINISH),
-            "  · read main.py\none\ntwo\n  ✓\n",
-        ),
-        ((TextDelta("a"), Notice("careful"), TextDelta("b")), "a\ncareful\nb\n"),
-        ((UsageSeen(Usage(1, 2, 3)),), ""),
-    ],
-)
-def test_what_a_turn_shows(events: tuple[Event, ...], text: str) -> None:
-    assert shown(*events, outcome=Answered()) == text
-
-
-@pytest.mark.parametrize(
-    ("outcome", "turn", "line"),
-    [
-        (Failed("no server", "raw"), question(), "no server\n"),
-        (Cancelled(), question(), "cancelled\n"),
-        (Answered(), stopped(tool_turn(), "steps"), "stopped after 50 tool rounds (maxSteps in agent.yaml); ask again to go on\n"),
-        (Answered(), stopped(hello_turn(), "length"), "the answer was cut at its output limit (maxOutput in agent.yaml)\n"),
-    ],
-)  # fmt: skip
-def test_an_end_that_is_no_answer_is_a_line_of_its_own(outcome: Outcome, turn: Turn, line: str) -> None:
-    assert shown(TextDelta("half"), outcome=outcome, turn=turn) == f"half\n{line}"
-
-
-events = st.one_of(
-    st.builds(TextDelta, st.text("ab\n", min_size=1, max_size=4)),
-    st.builds(ThoughtDelta, st.text("ab\n", min_size=1, max_size=4)),
-    st.builds(ToolProgress, st.just("a"), st.text("ab\n", min_size=1, max_size=4)),
-    st.sampled_from((START, FINISH, FAILED, Notice("note"))),
-)
-
-
-@given(st.lists(events, max_size=12))
-def test_all_words_of_the_answer_are_shown_in_order_and_the_end_closes_the_line(
-    happened: list[Event],
-) -> None:
-    screen, answer, everything = Screen(), "", ""
-    for event in happened:
-        screen, pieces = show_event(screen, event)
-        answer += "".join(piece.text for piece in pieces if piece.answer)
-        everything += plain(pieces)
-    everything += plain(show_outcome(screen, hello_turn(), Answered(), 50))
-    said = "".join(event.text for event in happened if isinstance(event, TextDelta))
-    assert answer.replace("\n", "") == said.replace("\n", "")
-    assert not everything or everything.endswith("\n")
-
-
-def test_a_diff_is_coloured_by_line_and_shown_before_the_question_of_consent() -> None:
-    diff = Diff("main.py", "a\nb\nc\n", "a\nB\nc\n")
-    assert diff_pieces(diff)[1:] == (
-        Piece("     a\n", "dim"), Piece("    -b\n", "red"), Piece("    +B\n", "green"), Piece("     c\n", "dim"),
-    )  # fmt: skip
-    _, pieces = show_event(Screen(), ToolStarted(CALL, "edit main.py", diff))
-    assert plain(pieces).startswith("  · edit main.py\n    @@")
-
-
-def test_a_long_diff_is_cut_and_says_so() -> None:
-    text = plain(diff_pieces(Diff("new.py", None, "x\n" * 500)))
-    assert len(text.splitlines()) == DIFF_LINES + 1
-    assert text.endswith(f"    … {501 - DIFF_LINES} more lines\n")
-    wide = plain(diff_pieces(Diff("new.py", None, "x" * 200_000)))
-    assert len(wide) < 2 * DIFF_WIDTH
-    assert wide.endswith(" … 198,001 more characters\n")
 
 
 def test_the_report_of_a_resumed_session_names_trouble_and_what_is_unfinished() -> None:
@@ -192,3 +81,15 @@ def test_error_records_are_shown_with_their_time_question_and_raw_words() -> Non
 def test_the_tools_are_listed_in_a_line_each() -> None:
     assert tools_text(("read_file", "search")).splitlines()[0].startswith("read_file  Read")
     assert tools_text(()) == "no tools (tools in agent.yaml)"
+
+
+def test_an_answer_is_markdown_on_a_terminal_and_as_it_is_elsewhere() -> None:
+    messages = (User("*q*"), Assistant("- **a**\n\n"))
+    assert plain(message_pieces(messages, 40)) == "› *q*\n• a\n"
+    assert plain(message_pieces(messages)) == "› *q*\n- **a**\n"
+
+
+def test_a_command_that_failed_is_told_by_how_it_ended() -> None:
+    assert plain(verdict(Tool("a", "one\ntwo\n(exit status 2)", failed=True), "  ")) == "  ✗ exit status 2"
+    assert plain(verdict(Tool("a", "no such file\nmore", failed=True), "  ")) == "  ✗ no such file"
+    assert plain(verdict(Tool("a", "(exit status 0)"), "  ")) == "  ✓"

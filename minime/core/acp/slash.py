@@ -13,7 +13,8 @@ from minime.core.budget import Budget, gauge_of, new_budget
 from minime.core.commands import COMMANDS, Command, Slash, Unknown, help_text
 from minime.core.context_text import context_text
 from minime.core.listing import SHOWN_ROWS, Row, row_text
-from minime.core.screen import errors_pieces, plain, tools_text, undone_text
+from minime.core.pieces import plain
+from minime.core.screen import errors_pieces, tools_text, undone_text
 from minime.core.session import (
     changed_files,
     fork,

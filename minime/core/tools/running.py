@@ -1,10 +1,13 @@
 """What a command gets along (its environment, its time), and its end in words."""
 
+import re
 from collections.abc import Mapping, Set
 from typing import Literal
 
 LONGEST = 600.0
 """Seconds that a model may ask for, unless the configured time is longer."""
+
+_ENDING = re.compile(r"(?:\A|\n)\((exit status \d+|ended by signal \d+|timed out after [^\n]*|stopped)\)\Z")
 
 _QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
 """Nobody is there to turn pages or to type a password."""
@@ -39,3 +42,9 @@ def end_text(status: int, why: Literal["exit", "timeout", "stop"], seconds: floa
     if why == "stop":
         return "stopped"
     return f"ended by signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def ending(result: str) -> str:
+    """How a command ended, from the last line of its result; empty when that does not say."""
+    found = _ENDING.search(result)
+    return found[1] if found else ""

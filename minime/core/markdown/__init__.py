@@ -1,0 +1,1 @@
+"""Markdown as a model writes it, piece by piece, to lines for a terminal."""
