@@ -98,7 +98,8 @@ class Store:
 
     def tidy(self) -> None:
         """Removes what saves of killed processes have left behind."""
-        remove_leftovers(self.folder)
+        if self._is_inside():
+            remove_leftovers(self.folder)
 
     def heads(self) -> tuple[Head, ...]:
         """All sessions that were used, newest use first, from the beginning of their files. A damaged one
@@ -127,7 +128,7 @@ class Store:
         try:
             if os.path.lexists(self._path(id)):
                 with self._lock():  # a save under way is not to bring it back
-                    self._remove(id)
+                    self._path(id).unlink(missing_ok=True)
         except OSError as error:
             return f"cannot delete session {id}: {_errno_text(error)}"
         self._seen.pop(id, None)
@@ -141,10 +142,7 @@ class Store:
                 with self._lock():  # one of them may be used in this moment
                     for id in old:
                         if self._head(id) is None:
-                            self._remove(id)
-
-    def _remove(self, id: str) -> None:
-        self._path(id).unlink(missing_ok=True)
+                            self._path(id).unlink(missing_ok=True)
 
     def read(self, id: str) -> bytes:
         """The bytes of a session's file. Raises OSError, also for a pipe or device in its place."""
@@ -200,13 +198,18 @@ class Store:
 
     def _make_folder(self) -> None:
         home = self.project / ".mm"
-        project = Path(os.path.realpath(self.project))
-        if not Path(os.path.realpath(self.folder)).is_relative_to(project):
+        if not self._is_inside():
             raise OSError(0, "it is a link that leads out of the project")
-        if not self.folder.is_dir():
-            home.mkdir(mode=0o700, exist_ok=True)
-            self.folder.mkdir(mode=0o700, exist_ok=True)
+        for folder in (home, self.folder):
+            if not folder.is_dir():
+                with suppress(FileExistsError):
+                    folder.mkdir(mode=0o700)
+                sync_folder(folder.parent)
         _keep_from_git(home / ".gitignore")
+
+    def _is_inside(self) -> bool:
+        project = Path(os.path.realpath(self.project))
+        return Path(os.path.realpath(self.folder)).is_relative_to(project)
 
     def _lock(self) -> AbstractContextManager[None]:
         return locked(self.folder / ".lock")

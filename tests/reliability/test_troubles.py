@@ -103,7 +103,7 @@ save(one); store.folder.chmod(0o500); save(two); store.folder.chmod(0o700); save
 def test_whatever_the_system_says_is_told_and_the_next_save_does_it(tmp_path: Path) -> None:
     """Each save but the first fails at one call, and the one behind it succeeds."""
     inject = (
-        "fsync:error=EIO:when=3+9",  # of a draft, and of the folder, behind the rename
+        "fsync:error=EIO:when=5+9",  # of a draft, and of the folder, behind the rename
         "rename:error=EBUSY:when=2",
         "flock:error=ENOMEM:when=10",  # of the draft
         "write:error=EDQUOT:when=10",
