@@ -110,8 +110,8 @@ class Conversation:
         the session in hand, which goes on)."""
         loaded = self._find(wanted)
         if isinstance(loaded, Session):
-            self._set_aside()
-            loaded = self._waiting.pop(loaded.id, loaded)
+            if loaded.id != self.session.id:
+                self._set_aside()
             self.session = with_system(loaded, self.agent.system)
             return ""
         self.session = failed_line(self.session, "resume", Failed(loaded), clock.now())
@@ -156,6 +156,10 @@ class Conversation:
         match found:
             case NotFound(message=message):
                 return message
+            case Found(id=id) if id == self.session.id and self._trouble:
+                return self.session  # what is on disk is older
+            case Found(id=id) if id in self._waiting:
+                return self._waiting.pop(id)
             case Found(id=id):
                 match self.store.load(id):
                     case Loaded(session=session):

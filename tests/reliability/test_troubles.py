@@ -6,15 +6,19 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from minime.core.codec import decode, encode
+from minime.core.config.settings import Settings
 from minime.core.listing import row_text
 from minime.core.session import append_turn
 from minime.core.values import Stamp
 from minime.shell import clock
+from minime.shell.agent import Agent
+from minime.shell.conversation import Conversation
 from minime.shell.store import Loaded, NotLoaded, Saved, Store
 from tests.conftest import ROOT
 from tests.reliability.traced import can_trace
@@ -179,6 +183,40 @@ def test_whatever_a_file_holds_it_is_read_or_told_of_and_nobody_writes_over_it(
     assert isinstance(saved, Saved)
     assert saved.session.id == OTHER_ID
     assert file.read_bytes() == data
+
+
+def test_a_conversation_that_could_not_be_saved_is_taken_up_again_as_it_was_left(tmp_path: Path) -> None:
+    store, told = Store(tmp_path), list[str]()
+    conversation = Conversation(Agent(Settings(), tmp_path, tmp_path, {}), store)
+    conversation.tell = told.append
+    conversation.change(talked(hello_turn()))
+    store.folder.rename(tmp_path / "away")
+    store.folder.write_text("in the way", encoding="utf-8")
+    conversation.change(append_turn(conversation.session, tool_turn(), LATER))
+    other = Store(tmp_path)
+    for _ in range(2):  # the one in hand, then one that was left
+        store.folder.unlink()
+        (tmp_path / "away").rename(store.folder)
+        loaded = other.load(ID)  # meanwhile another process goes on with it
+        assert isinstance(loaded, Loaded)
+        theirs = append_turn(loaded.session, hello_turn(), LATER)
+        assert isinstance(other.save(theirs, Stamp(NOW, OTHER_ID)), Saved)
+        assert conversation.resume(ID) == ""
+        assert len(conversation.session.messages) == len(talked(hello_turn(), tool_turn()).messages)
+        store.folder.rename(tmp_path / "away")
+        store.folder.write_text("in the way", encoding="utf-8")
+        assert conversation.leave()
+    store.folder.unlink()
+    (tmp_path / "away").rename(store.folder)
+    conversation.change(msgspec.structs.replace(talked(tool_turn()), id="20260916-103000-00000001"))
+    assert [line.split(":")[0].split(" by ")[0] for line in told] == [
+        f"cannot save the session in {store.folder}",
+        f"session {ID} was changed",
+        "the session is saved again",
+    ]
+    again = [store.load(head.id) for head in store.heads()]
+    lengths = sorted(len(one.session.messages) for one in again if isinstance(one, Loaded))
+    assert lengths == [5, 7, 7]
 
 
 def test_conversations_that_could_not_be_saved_are_held_and_saved_when_it_is_over(tmp_path: Path) -> None:
