@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from minime.core.acp.prompt_text import linked_file, question
 from minime.core.acp.state import Block
 from minime.core.acp.wire import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from minime.core.events import Outcome
-from minime.core.listing import SHOWN_ROWS, head_row
+from minime.core.listing import SHOWN_ROWS, Row, head_row
 from minime.core.session import new_session
 from minime.core.tools.toolbox import ListDirectory
 from minime.core.turn import Turn
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from minime.shell.tools.tools import Ready
 
 UNUSED_FOR = timedelta(days=7)
+
+PAGES_FOR = timedelta(minutes=1)
+"""How long the pages of a list go on in the list that the first of them was of."""
 
 
 class EditorSession:
@@ -104,6 +107,7 @@ class Projects:
         self._start = start
         self._stores: dict[Path, tuple[Store, str]] = {}
         self._listed: dict[Path, Store] = {}
+        self._pages: dict[str | None, tuple[datetime, tuple[tuple[str, Row], ...]]] = {}
 
     def abilities(self) -> tuple[bool, bool]:
         """Whether sessions are kept in the process's own folder, and whether resuming is advertised."""
@@ -172,9 +176,13 @@ class Projects:
         return EditorSession(agent, store if keeps else None), opening
 
     def list_sessions(self, wish: ListSessions) -> Listed:
-        """The sessions that are asked for, newest use first, each with the folder to open it in."""
+        """The sessions that are asked for, newest use first, each with the folder to open it in. A page that
+        follows another is one of the same list, so that no page costs a look at every file."""
         from minime.shell.store import Store
 
+        taken, rows = self._pages.get(wish.cwd, (clock.now() - 2 * PAGES_FOR, ()))
+        if wish.cursor and clock.now() - taken < PAGES_FOR:
+            return Listed(wish, rows)
         if wish.cwd is not None:
             project = self._project(Path(wish.cwd))
             places = [(self._listed.setdefault(project, Store(project)), wish.cwd)]
@@ -187,9 +195,11 @@ class Projects:
             return Listed(wish, (), f"cannot list the sessions: {error.strerror or error}")
         found.sort(key=lambda one: (one[2].updated, one[2].id), reverse=True)
         if not wish.command:
-            return Listed(wish, tuple((cwd, head_row(0, head)) for _, cwd, head in found))
-        rows = [(cwd, row) for store, cwd, head in found[:SHOWN_ROWS] for row in store.rows((head.id,))]
-        numbered = ((cwd, msgspec.structs.replace(row, number=i)) for i, (cwd, row) in enumerate(rows, 1))
+            rows = tuple((cwd, head_row(0, head)) for _, cwd, head in found)
+            self._pages[wish.cwd] = clock.now(), rows
+            return Listed(wish, rows)
+        shown = [(cwd, row) for store, cwd, head in found[:SHOWN_ROWS] for row in store.rows((head.id,))]
+        numbered = ((cwd, msgspec.structs.replace(row, number=i)) for i, (cwd, row) in enumerate(shown, 1))
         return Listed(wish, tuple(numbered))
 
     def delete(self, id: str) -> str:

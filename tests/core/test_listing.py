@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
 
 from minime.core.codec import encode
 from minime.core.events import Failed
@@ -13,6 +14,8 @@ from minime.core.listing import (
     Head,
     NotFound,
     Row,
+    drawn,
+    head_of,
     head_updated,
     is_id,
     newest_first,
@@ -21,7 +24,19 @@ from minime.core.listing import (
     session_row,
 )
 from minime.core.session import settle, with_title
-from tests.support.values import ID, LATER, NOW, fresh, hello_turn, question, talked, tool_turn
+from minime.core.values import Session
+from tests.support.values import (
+    ID,
+    LATER,
+    NOW,
+    OTHER_ID,
+    fresh,
+    hello_turn,
+    question,
+    sessions,
+    talked,
+    tool_turn,
+)
 
 IDS = ("20260916-101530-4f2a9c1e", "20260916-101530-4f2a0000", "20260101-000000-deadbeef")
 
@@ -137,3 +152,34 @@ def test_a_word_that_means_none_or_several_is_an_error_that_helps(wanted: str, w
 
 def test_without_sessions_nothing_is_found() -> None:
     assert pick((), "last") == NotFound("no sessions here yet")
+
+
+@given(sessions())
+def test_the_head_says_what_the_file_says(session: Session) -> None:
+    data = encode(session)
+    head = head_of(session.id, data)
+    if session.title:
+        assert head == Head(session.id, session.updated, session.title)
+    else:
+        assert head is None
+    assert head_of(OTHER_ID, data) is None
+    assert head_of(session.id, data[:40]) is None
+
+
+@pytest.mark.parametrize(
+    ("was", "by"),
+    [
+        (b'"version": 1', b'"version": 2'),
+        (b'"updated": "2026', b'"updated": "x026'),
+        (b"-16T10:17", b"-99T10:17"),
+    ],
+)
+def test_a_head_that_is_not_as_mm_writes_it_tells_nothing(was: bytes, by: bytes) -> None:
+    data = encode(talked(hello_turn()))
+    assert was in data
+    assert head_of(ID, data.replace(was, by, 1)) is None
+
+
+@pytest.mark.parametrize("id", ["20260916-101530-4f2a9c1e", "20261399-000000-00000000"])
+def test_an_id_says_when_it_was_drawn(id: str) -> None:
+    assert drawn(id) == (NOW if id == ID else datetime.fromtimestamp(0, UTC))

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,9 +15,12 @@ import pytest
 from minime import cli
 from minime.core.codec import decode, encode
 from minime.core.events import Failed
+from minime.core.listing import Found, NotFound
+from minime.core.searching import Wanted
 from minime.core.session import settle
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Session, User
+from minime.shell.history_verbs import search_sessions, show_stats
 from minime.shell.store import Saved, Store
 from tests.support.mm import MM, Visitor, environment
 from tests.support.values import (
@@ -270,3 +274,37 @@ def test_a_reader_who_leaves_early_ends_a_search_quietly(project: Path) -> None:
         search.stdout.close()
         assert search.stderr.read() == b""
     assert search.returncode == 0
+
+
+def test_memory_stays_flat_however_many_conversations_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "It reads a file, and then another one.\n"
+    keep(
+        tmp_path,
+        *(
+            msgspec.structs.replace(
+                talked(Turn((User("go"), Assistant(line * 2_000)))), id=f"20260916-101530-{number:08x}"
+            )
+            for number in range(30)
+        ),
+    )
+    largest = max(map(len, files(tmp_path).values()))
+    store = Store(tmp_path)
+    tracemalloc.start()
+    search_sessions(store, Wanted("and a.*third", regex=True), as_json=False)
+    show_stats(store, as_json=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert '"sessions": 30' in capsys.readouterr().out
+    assert peak < 5 * largest
+
+
+def test_any_session_is_found_by_its_id_and_by_no_other_look(tmp_path: Path) -> None:  # P04
+    keep(tmp_path, ONE)
+    for number in range(30):
+        (tmp_path / ".mm" / "sessions" / f"20260916-101530-{number:08x}.json").write_bytes(b"")
+    store = Store(tmp_path)
+    assert store.find(ID) == Found(ID)
+    assert store.find("9c1e") == Found(ID)
+    assert isinstance(store.find("20260916-101530-ffffffff"), NotFound)
