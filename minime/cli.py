@@ -198,6 +198,8 @@ def schema_config() -> int:
 
 def run(words: Sequence[str]) -> int:
     """Does what `words` say. The result is the exit status; trouble with the world is raised."""
+    if unknown := _unknown_verb(words):
+        return wrong(unknown)
     try:
         status = app(list(words), exit_on_error=False, print_error=False, result_action="return_value")
         return status if isinstance(status, int) else 0
@@ -209,3 +211,17 @@ def run(words: Sequence[str]) -> int:
 
 def _one_line(error: CycloptsError) -> str:
     return " ".join(str(error).split()).rstrip(".").replace("Unused Tokens", "words that do not belong here")
+
+
+def _unknown_verb(words: Sequence[str]) -> str:
+    """The line about a word behind `mm sessions` or `mm schema` that is no verb there; empty when it is."""
+    from difflib import get_close_matches
+
+    parents = {"sessions": sessions_app, "schema": schema_app}
+    parent = parents.get(words[0]) if len(words) > 1 and not words[1].startswith("-") else None
+    if parent is None or words[1] in parent:
+        return ""
+    verbs = sorted(name for name in parent if not name.startswith("-"))
+    near = get_close_matches(words[1], verbs, 1, 0.5)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(verbs)}"
+    return f"mm {words[0]} has no verb {words[1]!r}: {hint}"

@@ -32,7 +32,7 @@ COMMANDS = (
     Entry("quit", "", "leave; Ctrl-D does the same"),
 )
 
-ALIASES = {"exit": "quit", "q": "quit", "?": "help"}
+ALIASES = {"exit": "quit", "q": "quit", "?": "help", "rename": "title"}
 
 
 class Nothing(msgspec.Struct, frozen=True):

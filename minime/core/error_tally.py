@@ -7,10 +7,11 @@ import msgspec
 
 from minime.core.listing import count
 from minime.core.pieces import Piece, Pieces
-from minime.core.text import one_line
+from minime.core.text import indented, one_line
 from minime.core.values import ErrorRecord, Session, Time
 
 SESSIONS_NAMED = 3
+INDENT = " " * 7
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -55,8 +56,9 @@ def kinds(tallies: tuple[Tally, ...]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def tally_pieces(tallies: tuple[Tally, ...], local: Callable[[datetime], datetime]) -> Pieces:
-    """The tallies for people: one line for all, then each with its times, its line and its sessions."""
+def tally_pieces(tallies: tuple[Tally, ...], local: Callable[[datetime], datetime], width: int = 0) -> Pieces:
+    """The tallies for people: one line for all, then each with its times, its line and its sessions, in
+    `width` columns (0: as many as it takes)."""
     if not tallies:
         return (Piece("no errors on record\n"),)
     number = sum(one.count for one in tallies)
@@ -67,8 +69,8 @@ def tally_pieces(tallies: tuple[Tally, ...], local: Callable[[datetime], datetim
         first, last = (f"{local(moment):%Y-%m-%d %H:%M}" for moment in (one.first, one.last))
         when = last if first == last else f"{first} – {last}"
         pieces.append(Piece(f"\n{one.count:>4}×  {one.kind} · {when}\n", "dim"))
-        pieces.append(Piece(f"       {one_line(one.message, 600)}\n", "red"))
-        pieces.append(Piece(f"       in {_named(one.sessions)}\n", "dim"))
+        pieces.append(Piece(indented(one_line(one.message, 600), INDENT, INDENT, width), "red"))
+        pieces.append(Piece(indented(f"in {_named(one.sessions)}", INDENT, INDENT, width), "dim"))
     return tuple(pieces)
 
 

@@ -15,12 +15,13 @@ from minime.core.config.trusting import paths_named, wants
 from minime.core.diagnosis import Changes, Finding
 from minime.core.listing import count
 from minime.core.pieces import Piece, Pieces
-from minime.core.text import clip, mask, one_line
+from minime.core.text import clip, indented, mask, one_line
 from minime.core.values import Session, System, User
 
 MOST_RECORDS = 20
 LONGEST_RECORD = 1_200
 ANSWER_TOKENS = 1_500
+INDENT, DEEPER = " " * 7, " " * 17
 
 SYSTEM = """\
 You help a person whose coding agent, mm, met errors with its model server. You are given the errors, newest
@@ -39,20 +40,23 @@ class Proposal(msgspec.Struct, frozen=True):
     refused: tuple[str, ...] = ()
 
 
-def finding_pieces(findings: tuple[Finding, ...], id: str, local: Callable[[datetime], datetime]) -> Pieces:
-    """The findings for people; where no rule knows one, the way to ask the model about session `id`."""
+def finding_pieces(
+    findings: tuple[Finding, ...], id: str, local: Callable[[datetime], datetime], width: int = 0
+) -> Pieces:
+    """The findings for people, in `width` columns (0: as many as it takes); where no rule knows one, the way
+    to ask the model about session `id`."""
     pieces: list[Piece] = []
     for one in findings:
         times = tuple(f"{local(moment):%Y-%m-%d %H:%M}" for moment in (one.first, one.last))
         when = times[1] if times[0] == times[1] else " – ".join(times)
         pieces.append(Piece(f"\n{one.count:>4}×  {one.kind} · {when}\n", "dim"))
-        pieces.append(Piece(f"       {one_line(one.message, 600)}\n", "red"))
+        pieces.append(Piece(indented(one_line(one.message, 600), INDENT, INDENT, width), "red"))
         if one.means:
-            pieces += [Piece("       it means  ", "dim"), Piece(f"{one.means}\n")]
-            pieces += [Piece("       to do     ", "dim"), Piece(f"{one.todo}\n")]
+            pieces.append(Piece(indented(one.means, f"{INDENT}it means  ", DEEPER, width)))
+            pieces.append(Piece(indented(one.todo, f"{INDENT}to do     ", DEEPER, width)))
         else:
             line = f"no rule knows this one; mm explain {id} --ask has the model look at it"
-            pieces.append(Piece(f"       {line}\n"))
+            pieces.append(Piece(indented(line, INDENT, INDENT, width)))
     return tuple(pieces)
 
 

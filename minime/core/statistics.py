@@ -11,6 +11,9 @@ UNKNOWN_MODEL = "unknown"
 BAR = 20
 """Characters of the longest bar."""
 
+SHORTEST_BAR = 5
+"""Where there is no room for one of so many, none is shown."""
+
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -93,9 +96,9 @@ def total(parts: Iterable[Sums]) -> tuple[Sums, ...]:
 COLUMNS = ("model", "sessions", "turns", "answers", "tokens in", "tokens out", "tool calls", "time", "errors")
 
 
-def table_lines(sums: tuple[Sums, ...], sessions: int, *, bars: bool) -> Iterator[str]:
+def table_lines(sums: tuple[Sums, ...], sessions: int, columns: int = 0) -> Iterator[str]:
     """The sums as an aligned table, with a line for all `sessions` where there are several models, and with a
-    bar for the tokens of each."""
+    bar for the tokens of each as far as the `columns` of the terminal leave room."""
     whole = Sums("all")
     for one in sums:
         whole = plus(whole, one)
@@ -109,8 +112,9 @@ def table_lines(sums: tuple[Sums, ...], sessions: int, *, bars: bool) -> Iterato
             *(cell.rjust(wide) for cell, wide in zip(row[1:], widths[1:], strict=True)),
         ]
         tail = ""
-        if bars and most and 0 < number <= len(sums):
-            tail = bar(_tokens(sums[number - 1]) / most, BAR)
+        room = min(BAR, columns - sum(widths) - 2 * len(widths) - 1)
+        if room >= SHORTEST_BAR and most and 0 < number <= len(sums):
+            tail = bar(_tokens(sums[number - 1]) / most, room)
         yield f"{'  '.join(cells)}  {tail}".rstrip()
 
 

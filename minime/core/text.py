@@ -61,6 +61,19 @@ def one_line(text: str, limit: int = 120) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def indented(text: str, first: str, rest: str, width: int) -> str:
+    """The text behind `first`, with a line end; broken at words to fit `width` columns, each further line
+    behind `rest`. A `width` of 0 breaks nothing."""
+    if width < len(rest) + 20:
+        return f"{first}{text}\n"
+    import textwrap  # few need it, and all wait for what is imported above
+
+    lines = textwrap.wrap(
+        text, width - 1, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    )
+    return "\n".join(lines or [first]) + "\n"
+
+
 def visible(text: str) -> str:
     """The text with each character that cannot be seen, or looks like a plain space, as its escape."""
     if text.isprintable():

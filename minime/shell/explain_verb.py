@@ -75,7 +75,7 @@ def explain(store: Store, wanted: str, wishes: Wishes, environ: Mapping[str, str
         out.line(json.dumps(msgspec.to_builtins(told), ensure_ascii=False, indent=2))
         return DONE
     out.line(headline(session), "bold")
-    out.write(finding_pieces(findings, session.id, clock.local))
+    out.write(finding_pieces(findings, session.id, clock.local, out.columns))
     if not findings:
         return DONE
     if wishes.ask_model:

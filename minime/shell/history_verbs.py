@@ -86,7 +86,7 @@ def show_errors(store: Store, *, as_json: bool) -> int:
         told = {"kinds": kinds(tallies), "errors": msgspec.to_builtins(tallies)}
         out.line(json.dumps(told, ensure_ascii=False, indent=2))
     else:
-        out.write(tally_pieces(tallies, clock.local))
+        out.write(tally_pieces(tallies, clock.local, out.columns))
     sessions.tell()
     return DONE
 
@@ -110,7 +110,7 @@ def show_stats(store: Store, *, as_json: bool) -> int:
     elif not sums:
         Paper(sys.stderr).line("no sessions here yet")
     else:
-        for place, line in enumerate(table_lines(sums, number, bars=out.is_terminal)):
+        for place, line in enumerate(table_lines(sums, number, out.columns)):
             out.line(line, "" if place else "bold")
     sessions.tell()
     return DONE

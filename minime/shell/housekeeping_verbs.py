@@ -126,7 +126,7 @@ def _remove(store: Store, ids: tuple[str, ...], ask: Ask, *, readable: bool = Fa
         out.line("nothing to remove")
         return DONE
     if not ask(f"Remove {'this' if len(gone) == 1 else 'these'} {what} for good?"):
-        return _failed("nothing removed (--yes removes without a question)")
+        return _failed(f"nothing removed{'' if out.is_terminal else ' (--yes removes without a question)'}")
     failed = 0
     for row in gone:
         trouble = store.delete(row.id)

@@ -51,9 +51,11 @@ def test_the_order_of_sessions_makes_no_difference(some: list[Session]) -> None:
 
 def test_the_table_is_aligned_and_ends_with_all(golden: object) -> None:
     sums = total((*sums_of(talked(hello_turn(), tool_turn(), SWITCHED)), *sums_of(talked(hello_turn()))))
-    text = "\n".join(table_lines(sums, 2, bars=True)) + "\n"
+    text = "\n".join(table_lines(sums, 2, 120)) + "\n"
     assert text == golden("cli/stats.txt")  # type: ignore[operator]
-    assert "█" not in "\n".join(table_lines(sums, 2, bars=False))
+    assert "█" not in "\n".join(table_lines(sums, 2))
+    assert "█" not in "\n".join(table_lines(sums, 2, 80))
+    assert max(len(line) for line in table_lines(sums, 2, 98)) < 98
     assert plus(sums[0], sums[1]).answers == 6
 
 

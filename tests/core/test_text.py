@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.text import clean, clip, clip_ends, feed, mask, one_line
+from minime.core.text import clean, clip, clip_ends, feed, indented, mask, one_line
 
 # Pieces that make escape sequences, line ends and secrets likely, whole and cut in two.
 TOKENS = "a é \n \r \t \x00 \x07 \x1b [ 3 1m ] 0;t \\ P \x9b \x9c m \ud83d \x85 se cret sec K3y-1 K3y (B"
@@ -101,3 +101,13 @@ def test_ends_without_a_middle_are_counted_right() -> None:
 def test_a_title_is_one_line_that_hides_nothing() -> None:
     assert one_line("rm\u202e x\n\x1b[8m-rf  /\u200b") == "rm x -rf /"
     assert one_line("x" * 500, 10) == "x" * 9 + "…"
+
+
+@given(st.text("ab \u00e9", max_size=80), st.integers(0, 60))
+def test_what_is_broken_at_words_keeps_them_all(text: str, width: int) -> None:
+    shown = indented(text, "in  ", "    ", width)
+    assert shown.split() == ["in", *text.split()]
+    if width >= 24 and max(map(len, text.split()), default=0) < width - 5:
+        assert all(len(line) < width for line in shown.splitlines())
+    if width == 0:
+        assert shown == f"in  {text}\n"

@@ -308,3 +308,17 @@ def test_any_session_is_found_by_its_id_and_by_no_other_look(tmp_path: Path) -> 
     assert store.find(ID) == Found(ID)
     assert store.find("9c1e") == Found(ID)
     assert isinstance(store.find("20260916-101530-ffffffff"), NotFound)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("sessions", "serch", "x"), "mm: mm sessions has no verb 'serch': did you mean search?\n"),
+        (("schema", "zzz"), "mm: mm schema has no verb 'zzz': there are config, session\n"),
+    ],
+)
+def test_a_slip_of_the_fingers_names_the_verb(
+    words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(words) == 2
+    assert capsys.readouterr().err == told
