@@ -15,7 +15,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 COMMANDS = (
     Entry("help", "", "this list"),
-    Entry("new", "", "leave this one; the next question opens a new conversation"),
+    Entry("new", "", "leave this one; the next question opens a new one"),
     Entry("sessions", "", "the conversations of this project"),
     Entry("resume", "ID", "take up another: number in the list, piece of an id, last"),
     Entry("retry", "", "go on with an unfinished turn, or ask the last one again"),
@@ -23,6 +23,7 @@ COMMANDS = (
     Entry("fork", "", "go on in a copy, and leave this conversation as it is"),
     Entry("compact", "[WORDS]", "sum up older turns to make room; WORDS: what to keep"),
     Entry("title", "TEXT", "give this conversation a title"),
+    Entry("export", "[FORM] [FILE]", "write it to a file: markdown, html, json, acp"),
     Entry("errors", "", "what went wrong in this conversation"),
     Entry("context", "", "tokens used and left, and what takes the room"),
     Entry("model", "[NAME]", "which model answers, or another one from now on"),

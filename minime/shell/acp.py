@@ -18,6 +18,7 @@ from minime.core.acp.effects import (
     Decide,
     DeleteSession,
     Effect,
+    Export,
     Forget,
     ListSessions,
     Open,
@@ -36,6 +37,7 @@ from minime.core.acp.inputs import (
     ConsentNeeded,
     Deleted,
     Ended,
+    Exported,
     Happened,
     Heard,
     Input,
@@ -125,6 +127,8 @@ class Editor:
                 self._open(effect)
             case ListSessions():
                 self._inbox.append(self._projects.list_sessions(effect))
+            case Export(id=id, session=session, wanted=wanted):
+                self._inbox.append(Exported(id, self._sessions[id].export(session, wanted)))
             case DeleteSession(request=request, id=id):
                 self._inbox.append(Deleted(request, self._projects.delete(id)))
             case Save(id=id, session=session):

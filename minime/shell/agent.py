@@ -29,6 +29,7 @@ class Agent:
         also: tuple[Path, ...] = (),
     ) -> None:
         self.settings = settings
+        self.folder = cwd
         self.system = system_prompt(settings.instruction, context_files(settings, project))
         self.tool_names = settings.tools
         self.tools = Tools(

@@ -14,6 +14,7 @@ from minime.core.acp.prompt_text import linked_file, question
 from minime.core.acp.state import Block
 from minime.core.acp.wire import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from minime.core.events import Outcome
+from minime.core.formats import Wanted
 from minime.core.listing import SHOWN_ROWS, Row, head_row
 from minime.core.session import new_session
 from minime.core.tools.toolbox import ListDirectory
@@ -55,6 +56,13 @@ class EditorSession:
                 return saved, notice
             case NotSaved(line=line):
                 return None, line
+
+    def export(self, session: Session, wanted: Wanted) -> str:
+        """Writes the conversation to a file of its own; the line that says where, or why not."""
+        from minime.shell.exporting import Written, export_beside
+
+        done = export_beside(session, wanted, self.agent.folder)
+        return f"wrote {done.path}" if isinstance(done, Written) else done.line
 
     async def answer(
         self,

@@ -4,8 +4,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from minime.core.formats import Format, format_of
 from minime.core.listing import Found, NotFound, pick
-from minime.shell.exporting import Format, Written, export_pieces, format_of, write_file
+from minime.shell.exporting import Written, export_pieces, write_file
 from minime.shell.paper import Paper
 from minime.shell.store import Loaded, NotLoaded, Store
 
@@ -37,7 +38,7 @@ def export_session(
         case Loaded(session=session):
             pass
     to_stdout = output is None or str(output) == "-"
-    form = format or (None if output is None else format_of(output)) or "markdown"
+    form = format or (None if output is None else format_of(output.name)) or "markdown"
     pieces = iter((store.read(id),)) if form == "json" else export_pieces(session, form, cwd)
     if output is None or to_stdout:
         sys.stdout.flush()
@@ -45,7 +46,7 @@ def export_session(
             sys.stdout.buffer.write(piece)
         return DONE
     over = output.is_file() and ask(f"Write over {output}?")
-    done = write_file(output, pieces, store.project, over=over)
+    done = write_file(output, pieces, over=over)
     if isinstance(done, Written):
         err.line(f"wrote {done.path}")
         return DONE

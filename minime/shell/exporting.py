@@ -5,17 +5,17 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, get_args
 
 import msgspec
 
 from minime.core.codec import encode
+from minime.core.formats import NOTHING_YET, SUFFIXES, Format, Wanted, parse_export
+from minime.core.pieces import Style
+from minime.core.session import is_empty
 from minime.core.values import Session
 from minime.shell.whole_file import put_if_free, put_in_place
 
-Format = Literal["markdown", "html", "json", "acp"]
-FORMATS: tuple[Format, ...] = get_args(Format)
-SUFFIXES: dict[Format, str] = {"markdown": ".md", "html": ".html", "json": ".json", "acp": ".jsonl"}
+MM_S_OWN = {".mm", ".git"}
 MOST_NUMBER = 999
 
 
@@ -52,19 +52,12 @@ def export_pieces(session: Session, format: Format, cwd: Path) -> Iterator[bytes
             yield from replay_lines(session, str(cwd))
 
 
-def format_of(path: Path) -> Format | None:
-    """The form that the end of a file's name stands for; None where it stands for none."""
-    ends: dict[str, Format] = {end: format for format, end in SUFFIXES.items()}
-    return (ends | {".markdown": "markdown", ".htm": "html"}).get(path.suffix.lower())
-
-
-def write_file(path: Path, pieces: Iterable[bytes], project: Path, *, over: bool) -> Written | NotWritten:
+def write_file(path: Path, pieces: Iterable[bytes], *, over: bool) -> Written | NotWritten:
     """Puts `pieces` into `path`, whole or not at all; over a file that is there only when `over` says so, and
-    never among mm's own."""
-    home = Path(os.path.realpath(project / ".mm"))
+    never among the files of mm or git."""
     try:
-        if Path(os.path.realpath(path)).is_relative_to(home):
-            return NotWritten(f"{path} lies among the files of mm itself; choose another place")
+        if not MM_S_OWN.isdisjoint(Path(os.path.realpath(path)).parts):
+            return NotWritten(f"{path} lies among the files of mm itself or of git; choose another place")
         if path.is_dir():
             return NotWritten(f"{path} is a folder; give the name of a file")
         if not over and os.path.lexists(path):
@@ -77,21 +70,38 @@ def write_file(path: Path, pieces: Iterable[bytes], project: Path, *, over: bool
     return Written(path)
 
 
-def export_beside(
-    session: Session, format: Format, wanted: str, cwd: Path, project: Path
-) -> Written | NotWritten:
-    """What `/export` does: writes the conversation to the file `wanted`, else to a name of its own that is
-    still free. Paths are relative to `cwd`."""
-    if wanted:
-        return write_file(
-            cwd / Path(wanted).expanduser(), export_pieces(session, format, cwd), project, over=False
-        )
+def export_beside(session: Session, wanted: Wanted, cwd: Path) -> Written | NotWritten:
+    """What `/export` does: writes the conversation to the file that is wanted, else to one with a name of its
+    own that is still free. Paths are relative to `cwd`."""
+    form = wanted.format
+    if is_empty(session):
+        return NotWritten(NOTHING_YET)
+    if wanted.file:
+        return write_file(cwd / _expanded(wanted.file), export_pieces(session, form, cwd), over=False)
     for number in range(1, MOST_NUMBER):
-        name = f"{session.id}{f'-{number}' if number > 1 else ''}{SUFFIXES[format]}"
-        done = write_file(cwd / name, export_pieces(session, format, cwd), project, over=False)
+        name = f"{session.id}{f'-{number}' if number > 1 else ''}{SUFFIXES[form]}"
+        done = write_file(cwd / name, export_pieces(session, form, cwd), over=False)
         if isinstance(done, Written) or not done.is_there:
             return done
-    return NotWritten(f"too many exports of this conversation in {cwd}; give a name: /export {format} FILE")
+    return NotWritten(f"too many exports of this conversation in {cwd}; give a name: /export {form} FILE")
+
+
+def export_line(session: Session, argument: str, cwd: Path) -> tuple[str, Style]:
+    """Does what `/export` with these words asks for: the line that tells of it, and its style."""
+    wanted = parse_export(argument)
+    done = NotWritten(wanted) if isinstance(wanted, str) else export_beside(session, wanted, cwd)
+    if isinstance(done, NotWritten):
+        return done.line, "red"
+    near = done.path.relative_to(cwd) if done.path.is_relative_to(cwd) else done.path
+    return f"wrote {near}", ""
+
+
+def _expanded(name: str) -> Path:
+    """The path, `~` being the home folder where that is known."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
 
 
 def _write(path: Path, pieces: Iterable[bytes], *, over: bool) -> None:

@@ -21,6 +21,7 @@ from minime.core.values import first_line
 from minime.shell import clock
 from minime.shell.conversation import Conversation
 from minime.shell.display import Display
+from minime.shell.exporting import export_line
 from minime.shell.keyboard import History, Interrupts, read_line
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
@@ -174,6 +175,8 @@ class Terminal:
                 self._sessions()
             case "title":
                 self._title(argument)
+            case "export":
+                self.tell(*export_line(session, argument, self.conversation.agent.folder))
             case "errors":
                 when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
                 self._paper.write(errors_pieces(session, when))

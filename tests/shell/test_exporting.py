@@ -9,9 +9,13 @@ import pytest
 
 from minime.core.acp.effects import Send
 from minime.core.codec import decode, encode
+from minime.core.config.settings import Settings
+from minime.core.formats import Wanted
 from minime.core.transcript.markdown import session_markdown
 from minime.core.transcript.page import session_html
 from minime.core.values import Session
+from minime.shell.agent import Agent
+from minime.shell.editor_session import EditorSession
 from minime.shell.export_verbs import export_session
 from minime.shell.exporting import NotWritten, Written, export_beside, export_pieces, write_file
 from minime.shell.store import Store
@@ -113,7 +117,7 @@ def test_an_export_that_cannot_be_changes_nothing(project: Path, place: str, rea
     (project / "link").symlink_to(".mm")
     (project / "dangling").symlink_to("nowhere")
     before = names(project), names(project / ".mm"), Store(project).read(ID)
-    done = export_beside(kept(), "markdown", place, project, project)
+    done = export_beside(kept(), Wanted("markdown", place), project)
     assert isinstance(done, NotWritten)
     assert reason in done.line
     assert (names(project), names(project / ".mm"), Store(project).read(ID)) == before
@@ -121,7 +125,7 @@ def test_an_export_that_cannot_be_changes_nothing(project: Path, place: str, rea
 
 def test_an_export_without_a_name_takes_a_free_one(project: Path) -> None:
     for number in range(3):
-        done = export_beside(kept(), "markdown", "", project, project)
+        done = export_beside(kept(), Wanted("markdown"), project)
         assert done == Written(project / f"{ID}{f'-{number + 1}' if number else ''}.md")
     assert names(project) == [".mm", f"{ID}-2.md", f"{ID}-3.md", f"{ID}.md"]
 
@@ -134,7 +138,7 @@ def test_an_export_that_breaks_off_leaves_no_half_file(project: Path) -> None:
         yield b"half"
         raise OSError(28, os.strerror(28))
 
-    done = write_file(page, broken(), project, over=True)  # type: ignore[arg-type]
+    done = write_file(page, broken(), over=True)  # type: ignore[arg-type]
     assert done == NotWritten(f"cannot write {page}: No space left on device")
     assert page.read_text(encoding="utf-8") == "mine"
     assert names(project) == [".mm", "a.md"]
@@ -145,7 +149,7 @@ def test_an_export_over_a_link_writes_where_it_leads_and_is_readable_as_other_fi
 ) -> None:
     (project / "real.md").write_text("mine", encoding="utf-8")
     (project / "link.md").symlink_to("real.md")
-    assert isinstance(write_file(project / "link.md", [b"new"], project, over=True), Written)
+    assert isinstance(write_file(project / "link.md", [b"new"], over=True), Written)
     assert (project / "link.md").is_symlink()
     assert (project / "real.md").read_bytes() == b"new"
     umask = os.umask(0)
@@ -178,3 +182,27 @@ def test_without_a_pager_it_is_put_down_as_it_is(project: Path, pager: str) -> N
     with Visitor("sessions", "show", "1", cwd=project, env={"PAGER": pager}, rows=4) as visitor:
         assert visitor.leave() == 0
         assert "It prints hi." in visitor.screen
+
+
+def test_the_conversation_in_hand_is_exported_from_the_terminal(project: Path) -> None:
+    with Visitor("-r", "last", cwd=project, env={"MM_BASE_URL": "http://127.0.0.1:9/v1"}) as visitor:
+        visitor.prompt(1)
+        visitor.type("/export")
+        visitor.see(f"wrote {ID}.md")
+        visitor.type("/export html talk.html")
+        visitor.see("wrote talk.html")
+        visitor.type("/export talk.html")
+        visitor.see("is there already and stays")
+        visitor.type("/export pdf")
+        visitor.see("neither a form nor a file")
+        visitor.press("d")
+        assert visitor.leave() == 0
+    assert names(project) == [".mm", f"{ID}.md", "talk.html"]
+    assert "It prints hi." in (project / f"{ID}.md").read_text(encoding="utf-8")
+
+
+async def test_an_editor_has_its_conversation_exported_where_the_session_works(tmp_path: Path) -> None:
+    session = EditorSession(Agent(Settings(), tmp_path, tmp_path, {}), None)
+    assert session.export(kept(), Wanted("html")) == f"wrote {tmp_path}/{ID}.html"
+    assert (tmp_path / f"{ID}.html").read_text(encoding="utf-8") == session_html(kept())
+    await session.agent.close()

@@ -21,6 +21,7 @@ from minime.core.acp.effects import (
     Decide,
     DeleteSession,
     Effect,
+    Export,
     Forget,
     ListSessions,
     Open,
@@ -37,6 +38,7 @@ from minime.core.acp.inputs import (
     CannotOpen,
     ConsentNeeded,
     Deleted,
+    Exported,
     Happened,
     Heard,
     Input,
@@ -291,6 +293,8 @@ class Conversation:
                 yield f"* decide {call_id}: {refusal or 'yes'}"
             case ListSessions(cwd=cwd):
                 yield f"* list {cwd or 'all projects'}"
+            case Export(session=session, wanted=wanted):
+                yield f"* export {_about(session)} as {wanted.format} to {wanted.file or 'a free name'}"
             case DeleteSession(id=id):
                 yield f"* delete {id}"
             case UseModel(name=name):
@@ -324,6 +328,8 @@ class Conversation:
                 kept.sort(key=lambda s: (s.updated, s.id), reverse=True)
                 rows = tuple((cwd or "/w", session_row(n, s)) for n, s in enumerate(kept, 1))
                 yield Listed(effect, rows)
+            case Export(id=id, wanted=wanted):
+                yield Exported(id, f"wrote /w/{wanted.file or 'talk'}")
             case DeleteSession(request=request, id=id):
                 self.disk.pop(id, None)
                 yield Deleted(request)

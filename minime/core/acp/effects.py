@@ -4,6 +4,7 @@ from typing import Literal
 
 from minime.core.acp.state import Block, Value
 from minime.core.acp.wire import Id
+from minime.core.formats import Wanted
 from minime.core.turn import Turn
 from minime.core.values import Session
 
@@ -40,6 +41,14 @@ class ListSessions(Value, frozen=True):
     cwd: str | None
     cursor: str = ""
     command: str = ""
+
+
+class Export(Value, frozen=True):
+    """Write the conversation to a file, in the form that is wanted."""
+
+    id: str
+    session: Session
+    wanted: Wanted
 
 
 class DeleteSession(Value, frozen=True):
@@ -109,6 +118,7 @@ Effect = (
     | SendLater
     | Open
     | ListSessions
+    | Export
     | DeleteSession
     | Save
     | StartTurn

@@ -57,6 +57,13 @@ class Listed(Value, frozen=True):
     trouble: str = ""
 
 
+class Exported(Value, frozen=True):
+    """What came of an export, in a line."""
+
+    id: str
+    line: str
+
+
 class Deleted(Value, frozen=True):
     """A session's file is gone; `trouble` says why it is not."""
 
@@ -131,6 +138,7 @@ Input = (
     Heard
     | Opened
     | Listed
+    | Exported
     | Deleted
     | Happened
     | ConsentNeeded

@@ -17,6 +17,7 @@ from minime.core.acp.inputs import (
     ConsentNeeded,
     Deleted,
     Ended,
+    Exported,
     Happened,
     Heard,
     Input,
@@ -32,6 +33,7 @@ from minime.core.acp.prompting import (
     PromptParams,
     cancel,
     cancel_request,
+    command_exported,
     command_listed,
     compaction_ended,
     ended,
@@ -96,6 +98,8 @@ def step(state: State, heard: Input, stamp: Stamp) -> Step:
             return command_listed(state, heard, stamp)
         case Listed():
             return listed(state, heard)
+        case Exported():
+            return command_exported(state, heard, stamp)
         case Deleted():
             return deleted(state, heard)
         case Happened():

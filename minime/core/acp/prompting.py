@@ -7,10 +7,10 @@ import msgspec
 from minime.core.acp.answers import Step, refuse
 from minime.core.acp.compacting import compaction_cancelled
 from minime.core.acp.effects import Effect, Effects, Save, Send, StopTurn
-from minime.core.acp.inputs import CompactionEnded, Listed, RoundKept, SaveDone, TurnEnded
+from minime.core.acp.inputs import CompactionEnded, Exported, Listed, RoundKept, SaveDone, TurnEnded
 from minime.core.acp.queueing import drop_queue, go_on, stop_if_over
 from minime.core.acp.showing import unfinished
-from minime.core.acp.slash import renewed, sessions_listed
+from minime.core.acp.slash import exported, renewed, sessions_listed
 from minime.core.acp.state import Live, Prompt, State, block, with_live
 from minime.core.acp.telling import put, tell, tell_later
 from minime.core.acp.wire import (
@@ -141,6 +141,16 @@ def command_listed(state: State, found: Listed, stamp: Stamp) -> Step:
         return state, ()
     live, effects = sessions_listed(id, live, found.rows, found.trouble)
     state, more = go_on(with_live(state, id, live), id, stamp)
+    return state, (*effects, *more)
+
+
+def command_exported(state: State, done: Exported, stamp: Stamp) -> Step:
+    """Answers /export, once the file is there or cannot be."""
+    live = state.sessions.get(done.id)
+    if live is None or live.running is None or not live.command:
+        return state, ()
+    live, effects = exported(done.id, live, done.line)
+    state, more = go_on(with_live(state, done.id, live), done.id, stamp)
     return state, (*effects, *more)
 
 

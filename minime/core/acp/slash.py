@@ -4,7 +4,7 @@ import msgspec
 
 from minime.core.acp.answers import Step, info_shown, send
 from minime.core.acp.choices import options
-from minime.core.acp.effects import Effects, ListSessions
+from minime.core.acp.effects import Effects, Export, ListSessions
 from minime.core.acp.state import Live, Prompt, Renewal, State, acp_commands, with_live
 from minime.core.acp.telling import put, say
 from minime.core.acp.updates import ModeShown, OptionsShown
@@ -12,6 +12,7 @@ from minime.core.acp.wire import write_response
 from minime.core.budget import Budget, gauge_of, new_budget
 from minime.core.commands import COMMANDS, Command, Slash, Unknown, help_text
 from minime.core.context_text import context_text
+from minime.core.formats import NOTHING_YET, Wanted, parse_export
 from minime.core.listing import SHOWN_ROWS, Row, row_text
 from minime.core.pieces import plain
 from minime.core.screen import errors_pieces, tools_text, undone_text
@@ -37,8 +38,19 @@ def run_slash(state: State, id: str, prompt: Prompt, command: Command, stamp: St
     live = state.sessions[id]
     if isinstance(command, Slash) and command.name == "sessions":
         return state, (ListSessions(prompt.request, live.cwd, command=id),)
+    if isinstance(command, Slash) and command.name == "export":
+        wanted = NOTHING_YET if is_empty(live.session) else parse_export(command.argument)
+        if isinstance(wanted, Wanted):
+            return state, (Export(id, live.session, wanted),)
+        live, effects = _answered(id, live, wanted)
+        return with_live(state, id, live), effects
     live, effects = _done(id, live, command, stamp)
     return with_live(state, id, live), effects
+
+
+def exported(id: str, live: Live, line: str) -> tuple[Live, Effects]:
+    """What /export answers."""
+    return _answered(id, live, line)
 
 
 def sessions_listed(

@@ -146,6 +146,7 @@ ACP_COMMANDS: tuple[str, ...] = (
     "fork",
     "compact",
     "title",
+    "export",
     "errors",
     "context",
     "tools",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from minime.core.acp.effects import (
     DeleteSession,
     Effect,
+    Export,
     Forget,
     ListSessions,
     Open,
@@ -23,6 +24,7 @@ from minime.core.acp.inputs import (
     ConsentNeeded,
     Deleted,
     Ended,
+    Exported,
     Happened,
     Heard,
     Input,
@@ -72,6 +74,7 @@ WORDS = (
     "/nothing",
     "/etc/hosts",
     "/fork",
+    "/export md",
     "/permissions clear",
     " ",
 )
@@ -146,6 +149,8 @@ class World:
             case ListSessions():
                 kept = [s for s in self.disk.values() if not is_empty(s)]
                 self.waiting.append(Listed(effect, tuple(("/w", session_row(1, s)) for s in kept)))
+            case Export(id=id):
+                self.waiting.append(Exported(id, "wrote it"))
             case Save(id=id, session=session):
                 if not self.let_go and self.draw(st.integers(0, 4)) == 0:
                     self.waiting.append(SaveDone(id, session.id, None, "cannot save: no space left"))

@@ -320,12 +320,15 @@ def _commands() -> Conversation:
         "/tools",
         "/permissions",
         "/sessions",
+        "/export",
         "/quit",
         "/hlep",
     ):
         talk.prompt(line)
     talk.prompt("/etc/hosts is wrong")
     talk.answer("Is it?")
+    talk.prompt("/export html talk.html")
+    talk.prompt("/export pdf")
     return talk
 
 
