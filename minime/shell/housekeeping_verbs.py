@@ -129,12 +129,20 @@ def _remove(store: Store, ids: tuple[str, ...], ask: Ask, *, readable: bool = Fa
         return _failed(f"nothing removed{'' if out.is_terminal else ' (--yes removes without a question)'}")
     failed = 0
     for row in gone:
-        trouble = store.delete(row.id)
+        trouble = (
+            store.delete(row.id) if _is_as_shown(store, row) else f"{row.id} stays: it was used meanwhile"
+        )
         if trouble:
             failed += 1
             _failed(trouble)
     out.line(f"removed {count(len(gone) - failed, 'conversation')}")
     return FAILED if failed else DONE
+
+
+def _is_as_shown(store: Store, row: Row) -> bool:
+    """Whether the session is still what the person was asked about."""
+    [now] = store.rows((row.id,))
+    return msgspec.structs.replace(now, number=row.number) == row
 
 
 def _names(store: Store) -> list[str]:

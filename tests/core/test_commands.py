@@ -15,6 +15,7 @@ from minime.core.commands import COMMANDS, Nothing, Question, Slash, Unknown, he
         ("/resume  2 ", Slash("resume", "2")),
         ("/title a new  name", Slash("title", "a new  name")),
         ("/exit", Slash("quit", "")),
+        ("/rename Sums", Slash("title", "Sums")),
         ("/etc/hosts is wrong", Question("/etc/hosts is wrong")),
         ("// is a comment", Question("// is a comment")),
         ("what is /help?", Question("what is /help?")),

@@ -17,10 +17,11 @@ from minime.core.codec import decode, encode
 from minime.core.events import Failed
 from minime.core.listing import Found, NotFound
 from minime.core.searching import Wanted
-from minime.core.session import settle
+from minime.core.session import append_turn, settle
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Session, User
 from minime.shell.history_verbs import search_sessions, show_stats
+from minime.shell.housekeeping_verbs import delete_sessions
 from minime.shell.store import Saved, Store
 from tests.support.mm import MM, Visitor, environment
 from tests.support.values import (
@@ -65,7 +66,8 @@ def keep(project: Path, *sessions: Session) -> None:
 
 
 def files(project: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (project / ".mm" / "sessions").iterdir()}
+    folder = project / ".mm" / "sessions"
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
 
 
 def held(project: Path, id: str) -> Session:
@@ -208,6 +210,23 @@ def test_prune_leaves_one_that_is_cut_behind_its_head(project: Path, mm: Mm) -> 
     assert (ran.status, ran.out) == (0, "nothing to remove\n")
     assert ran.err == f"{ID} stays: truncated\n"
     assert file.exists()
+
+
+def test_what_is_used_while_the_question_is_open_stays(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    used = append_turn(ONE, tool_turn(), OTHER_STAMP.now)
+
+    def ask(question: str) -> bool:
+        assert question == "Remove these 2 conversations for good?"
+        keep(project, used)
+        return True
+
+    assert delete_sessions(Store(project), (ID, OTHER_ID), ask) == 1
+    told = capsys.readouterr()
+    assert told.err == f"mm: {ID} stays: it was used meanwhile\n"
+    assert told.out.endswith("removed 1 conversation\n")
+    assert held(project, ID) == used
 
 
 def test_prune_by_age(project: Path, mm: Mm) -> None:
