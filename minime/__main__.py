@@ -18,6 +18,7 @@ VERBS = frozenset({
     "errors",
     "explain",
     "init",
+    "mcp",
     "schema",
     "sessions",
     "setup",

@@ -157,6 +157,15 @@ def fetch_weights(*, yes: Yes = False) -> int:
 
 
 @app.command
+def mcp(*, json: AsJson = False, config: Config = None, trust: Trust = False, project: Project = None) -> int:
+    """Start the configured MCP servers, and show how they stand and which tools they offer."""
+    from minime.shell.mcp_verb import list_servers as servers
+
+    start = start_of(project)
+    return servers(start, environ=os.environ, say=say, warn=warn, config=config, trust=trust, as_json=json)
+
+
+@app.command
 def acp(
     *,
     config: Config = None,

@@ -4,8 +4,10 @@ from minime.core.listing import count
 from minime.core.pieces import Piece, Pieces
 from minime.core.session import last_exchange, pending_tools, turns
 from minime.core.text import one_line
+from minime.core.tools.outside import Report
+from minime.core.tools.outside_text import servers_text
 from minime.core.tools.running import ending
-from minime.core.tools.toolbox import TOOLS, BadCall, action_title, parse_call
+from minime.core.tools.toolbox import TOOLS, BadCall, action_title, past_call
 from minime.core.values import (
     Assistant,
     Message,
@@ -89,7 +91,7 @@ def answer_pieces(content: str, columns: int) -> Pieces:
 
 def call_title(call: ToolCall) -> str:
     """What a call of the past did, in a few words; its own words where they make no sense."""
-    action = parse_call(call, tuple(tool.name for tool in TOOLS))
+    action = past_call(call)
     if isinstance(action, BadCall):
         return one_line(f"{call.function.name} {call.function.arguments}", SHOWN_REASON)
     return action_title(action)
@@ -108,15 +110,15 @@ def errors_pieces(session: Session, when: tuple[str, ...]) -> Pieces:
     return tuple(pieces)
 
 
-def tools_text(names: tuple[str, ...]) -> str:
-    """The tools that the model may call, one a line."""
+def tools_text(names: tuple[str, ...], servers: tuple[Report, ...] = ()) -> str:
+    """The tools that the model may call, one a line; below them the servers with theirs."""
     width = max((len(name) for name in names), default=0)
     lines = [
         f"{tool.name:{width}}  {tool.description.partition('. ')[0].rstrip('.')}"
         for tool in TOOLS
         if tool.name in names
     ]
-    return "\n".join(lines) or "no tools (tools in agent.yaml)"
+    return "\n".join([*(lines or ["no tools (tools in agent.yaml)"]), *filter(None, [servers_text(servers)])])
 
 
 def verdict(result: Tool, lead: str) -> Pieces:

@@ -45,6 +45,7 @@ from minime.core.acp.inputs import (
     Opened,
     RoundKept,
     SaveDone,
+    ServersSeen,
     TurnEnded,
 )
 from minime.core.acp.machine import step
@@ -56,6 +57,7 @@ from minime.core.values import ToolCall
 from minime.shell import clock
 from minime.shell.editor_pipes import Writer, keep_apart, read_lines
 from minime.shell.editor_session import EditorSession, Projects
+from minime.shell.mcp import has_sdk
 
 if TYPE_CHECKING:
     from minime.shell.tools.tools import Ready
@@ -114,8 +116,7 @@ class Editor:
         for task in (*self._tasks.values(), *self._others):
             task.cancel()
         await asyncio.gather(*self._tasks.values(), *self._others, return_exceptions=True)
-        for session in self._sessions.values():
-            await session.agent.close()
+        await asyncio.gather(*(session.agent.close() for session in self._sessions.values()))
 
     def _do(self, effect: Effect) -> None:
         match effect:
@@ -172,9 +173,13 @@ class Editor:
         session = self._sessions.get(id)
         if session is None:
             return
+        session.agent.start()
         model, models, window = await session.agent.reach.survey()
         if model:
             self.hear(ModelsFound(id, model, models, window.tokens, window.origin))
+        if session.agent.servers is not None:
+            await session.agent.servers.ready()
+            self.hear(ServersSeen(id, session.agent.reports))
 
     def _start(self, effect: StartTurn) -> None:
         id, session = effect.id, self._sessions[effect.id]
@@ -218,6 +223,8 @@ class Editor:
     def _drop(self, id: str, task: asyncio.Task[Any]) -> None:
         if self._tasks.get(id) is task:
             del self._tasks[id]
+        if id in self._sessions and self._sessions[id].agent.reports:
+            self.hear(ServersSeen(id, self._sessions[id].agent.reports))
 
     def _ended(self, id: str, task: asyncio.Task[tuple[Turn, Outcome]]) -> None:
         self._drop(id, task)
@@ -271,7 +278,7 @@ async def _serve(heard: int, out: int, projects: Projects) -> int:
 
     writer = Writer(out, lambda: soon(leave))
     keeps, resumes = projects.abilities()
-    editor = Editor(writer.put, State(__version__, keeps=keeps, resumes=resumes), projects)
+    editor = Editor(writer.put, State(__version__, keeps=keeps, resumes=resumes, mcp=has_sdk()), projects)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         loop.add_signal_handler(number, leave)
     read_lines(

@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from minime.core.config.settings import Settings, secret_names, secrets
 from minime.core.instructions import system_prompt
 from minime.core.model.offers import Choice
 from minime.core.model.servers import server_name
 from minime.core.model.windows import Window
+from minime.core.tools.outside import Report
 from minime.core.turn import Turn
 from minime.core.values import Session, ToolCall
 from minime.shell.asking import Asking
@@ -15,6 +17,9 @@ from minime.shell.context import context_files
 from minime.shell.loop import Hands
 from minime.shell.reaching import Reach
 from minime.shell.tools.tools import Ready, Tools
+
+if TYPE_CHECKING:
+    from minime.shell.mcp.servers import Servers
 
 
 class Agent:
@@ -32,6 +37,7 @@ class Agent:
         self.folder = cwd
         self.system = system_prompt(settings.instruction, context_files(settings, project))
         self.tool_names = settings.tools
+        self.servers = _servers(settings, cwd, environ, (project, *also))
         self.tools = Tools(
             project,
             cwd,
@@ -39,9 +45,25 @@ class Agent:
             command_timeout=settings.command_timeout,
             secrets=secrets(settings),
             secret_names=secret_names(settings),
+            call=self.servers.call if self.servers is not None else None,
         )
         self.reach = Reach(settings, cwd, environ)
-        self.asking = Asking(settings, self.reach, lambda: self.window)
+        self.asking = Asking(settings, self.reach, lambda: self.window, self.servers)
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        """How the servers of tools stand."""
+        return self.servers.reports if self.servers is not None else ()
+
+    @property
+    def lacking(self) -> str:
+        """A line for the person where servers of tools are configured and cannot be reached, else empty."""
+        return self.servers.lacking if self.servers is not None else ""
+
+    def start(self) -> None:
+        """Starts the servers of tools, in the background."""
+        if self.servers is not None:
+            self.servers.start()
 
     @property
     def max_steps(self) -> int:
@@ -77,5 +99,24 @@ class Agent:
             self.reach.use_label(meant)
 
     async def close(self) -> None:
-        """Ends all connections, and the embedded model if it runs."""
+        """Ends all connections, the servers of tools, and the embedded model if it runs."""
         await self.reach.close()
+        if self.servers is not None:
+            await self.servers.close()
+
+
+def _servers(
+    settings: Settings, cwd: Path, environ: Mapping[str, str], roots: tuple[Path, ...]
+) -> "Servers | None":
+    if not settings.mcp:
+        return None
+    from minime.shell.mcp.servers import Servers
+
+    return Servers(
+        settings.mcp,
+        cwd,
+        environ,
+        roots=roots,
+        secrets=secrets(settings),
+        call_seconds=settings.command_timeout,
+    )

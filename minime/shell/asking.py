@@ -1,6 +1,7 @@
 """How the model that answers is asked: what it is offered, what fits its window, what its counts teach."""
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,6 +24,7 @@ from minime.core.events import Event, Notice, UsageSeen
 from minime.core.model.failures import cut_text
 from minime.core.model.windows import ASSUMED_ORIGIN, Window
 from minime.core.request import Sampling, build_request, fit, offered_tools, sampling, summary_request
+from minime.core.tools.outside import ToolSpec
 from minime.core.tools.toolbox import declared_size, tool_declarations
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Message, Session, Tool, ToolCall
@@ -31,16 +33,27 @@ from minime.shell.model.model import ModelFailed
 from minime.shell.reaching import Connection, Reach
 from minime.shell.tools.tools import Ready, Tools
 
+if TYPE_CHECKING:
+    from minime.shell.mcp.servers import Servers
+
 
 class Asking:
     """What an agent knows about asking its model. `reach` leads to it, `window` tells its context window as
-    far as it is known; `told_window` is the one that its server has named in a refusal."""
+    far as it is known, `servers` offer it more tools; `told_window` is the window that its server has named
+    in a refusal."""
 
-    def __init__(self, settings: Settings, reach: Reach, window: Callable[[], Window]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        reach: Reach,
+        window: Callable[[], Window],
+        servers: "Servers | None" = None,
+    ) -> None:
         self.told_window = 0
         self._settings = settings
         self._path = reach
         self._window = window
+        self._servers = servers
         self._fit = fit_for(False, settings)
         self._gauge = Gauge()
         self._told_cut: set[str] = set()
@@ -61,7 +74,7 @@ class Asking:
                 session,
                 turn,
                 connection.name,
-                tool_declarations(names),
+                tool_declarations(names, self.others()),
                 sampling(self._settings, connection.fit, turn, names),
             )
 
@@ -84,7 +97,7 @@ class Asking:
                     self.told_window = failed.failure.window
                 raise
             if names == self._offered(connection, turn) and answer.usage is not None:
-                sent = size(fit(session.messages + turn.messages)) + declared_size(names)
+                sent = size(fit(session.messages + turn.messages)) + self._declared(names)
                 self._count(connection, session, sent, answer.usage.prompt_tokens, emit)
             return msgspec.structs.replace(answer, model=connection.name)
 
@@ -100,12 +113,16 @@ class Asking:
                 await self._path.settled()
             return await self.ask_budget(turn, emit)
 
-        return Hands(ask, budget, self.sum_up, tools.prepare, consent, run, keep)
+        return Hands(ask, budget, self.sum_up, tools.prepare, consent, run, keep, self.others)
+
+    def others(self) -> tuple[ToolSpec, ...]:
+        """The tools of servers that are ready."""
+        return self._servers.tools if self._servers is not None else ()
 
     def budget(self, session: Session) -> Budget:
         """What a request behind `session` may take, as far as is known without asking anybody. The counts
         that stand in the session teach how many bytes make a token, where nothing else has."""
-        declared = declared_size(self._settings.tools)
+        declared = self._declared(self._names())
         budget = self._budget(self._fit, declared)
         if not self._gauge.counts:
             self._gauge = gauge_of(session, budget.tools)
@@ -113,10 +130,15 @@ class Asking:
         return budget
 
     async def ask_budget(self, turn: Turn | None, emit: Emit) -> Budget:
-        """What a request of `turn` may take, once the model that answers is known. Raises ModelFailed."""
+        """What a request of `turn` may take, once the model that answers is known, and which tools there are.
+        Raises ModelFailed."""
         connection = await self._reach(emit)
-        names = self._settings.tools if turn is None else self._offered(connection, turn)
-        return self._budget(connection.fit, declared_size(names))
+        if self._servers is not None:
+            await self._servers.ready()
+            for line in self._servers.news():
+                emit(Notice(line))
+        names = self._names() if turn is None else self._offered(connection, turn)
+        return self._budget(connection.fit, self._declared(names))
 
     async def sum_up(self, history: tuple[Message, ...], most: int, emit: Emit) -> Assistant:
         """The model's answer to a history of its own, without tools, in at most so many tokens. Raises
@@ -142,7 +164,13 @@ class Asking:
     def _offered(self, connection: Connection, turn: Turn) -> tuple[str, ...]:
         if not connection.model.takes_tools(connection.name):
             return ()
-        return offered_tools(connection.fit, self._settings.tools, turn)
+        return offered_tools(connection.fit, self._names(), turn)
+
+    def _names(self) -> tuple[str, ...]:
+        return (*self._settings.tools, *(tool.name for tool in self.others()))
+
+    def _declared(self, names: tuple[str, ...]) -> int:
+        return declared_size(names, self.others())
 
     def _count(self, connection: Connection, session: Session, sent: int, counted: int, emit: Emit) -> None:
         """Learns from what the server counted of so many bytes, and tells once if it has cut the prompt."""

@@ -149,7 +149,7 @@ class Projects:
         if isinstance(loaded, Broken):
             details = "\n".join(loaded.lines)
             return CannotOpen(INTERNAL_ERROR, f"the configuration is broken: {loaded.lines[0]}", details)
-        settings = loaded.settings
+        settings = msgspec.structs.replace(loaded.settings, mcp={**loaded.settings.mcp, **wish.servers})
         if project not in self._stores:
             self._stores[project] = (Store(project), wish.cwd)
             self._stores[project][0].tidy()
@@ -178,7 +178,7 @@ class Projects:
             agent.window.tokens,
             agent.window.origin,
             settings.tools,
-            loaded.notices,
+            (*loaded.notices, *filter(None, [agent.lacking])),
             settings.compaction,
         )
         return EditorSession(agent, store if keeps else None), opening

@@ -27,6 +27,7 @@ from minime.core.model.failures import Failure
 from minime.core.request import fit
 from minime.core.room import Fits, Shorten, Summarise, TooLarge, make_room, plan_by_hand
 from minime.core.session import call_ids, with_fresh_call_ids
+from minime.core.tools.outside import ToolSpec
 from minime.core.tools.toolbox import Action, BadCall, action_title, parse_call
 from minime.core.turn import (
     CANCELLED_RESULT,
@@ -69,7 +70,7 @@ class Hands(NamedTuple):
     tells what its request may take; `sum_up` has the model answer a history of its own in so many tokens;
     `prepare` finds out what an action would change; `consent` is empty when the action may be done, else the
     words of refusal that the model reads; `run` does it; `keep` is told of the turn after each finished round
-    of tools.
+    of tools; `others` are the tools of servers that may be called now.
     """
 
     ask: Callable[[Session, Turn, Emit], Awaitable[Assistant]]
@@ -79,6 +80,7 @@ class Hands(NamedTuple):
     consent: Callable[[ToolCall, Ready], Awaitable[str]]
     run: Callable[[str, Ready, Callable[[str], None]], Awaitable[Tool]]
     keep: Callable[[Turn], None]
+    others: Callable[[], tuple[ToolSpec, ...]] = tuple
 
 
 async def run_turn(
@@ -228,7 +230,8 @@ async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools:
             return finish(Tool(call.id, SAME_CALL_RESULT, failed=True))
         if is_beyond(turn, call.id):
             return finish(Tool(call.id, TOO_MANY_RESULT, failed=True))
-        action = parse_call(call, tools)
+        others = hands.others()
+        action = parse_call(call, (*tools, *(tool.name for tool in others)), others)
         if isinstance(action, BadCall):
             cut = answer is not None and answer.stopped == "length"
             return finish(Tool(call.id, CUT_CALL_RESULT if cut else action.message, failed=True))

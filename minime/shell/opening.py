@@ -106,6 +106,9 @@ def _conversation(wishes: Wishes, paper: Paper, *, interactive: bool) -> Convers
         paper.line(notice, "yellow")
     keeps = wishes.keep and loaded.settings.sessions.enabled
     agent = Agent(loaded.settings, project, wishes.start.resolve(), os.environ)
+    agent.start()
+    if agent.lacking:
+        paper.line(agent.lacking, "yellow")
     if not keeps:
         return Conversation(agent, None)
     store = Store(project)

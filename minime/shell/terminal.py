@@ -181,7 +181,9 @@ class Terminal:
                 when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
                 self._paper.write(errors_pieces(session, when))
             case "tools":
-                self._paper.line(tools_text(self.conversation.agent.tool_names))
+                self._paper.line(
+                    tools_text(self.conversation.agent.tool_names, self.conversation.agent.reports)
+                )
             case "mode":
                 self._mode(argument)
             case "permissions":

@@ -12,8 +12,9 @@ from cyclopts import App
 
 from minime.core.commands import help_text
 from minime.core.tools.consent import decide
+from minime.core.tools.outside import ToolSpec
 from minime.core.tools.permissions import MODES, Mode
-from minime.core.tools.toolbox import TOOLS, EditFile, ReadFile, RunCommand, ToolSpec
+from minime.core.tools.toolbox import TOOLS, EditFile, ReadFile, RunCommand
 from tests.conftest import GOLDEN, ROOT
 
 PAGES = (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")))

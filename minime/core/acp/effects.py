@@ -2,8 +2,11 @@
 
 from typing import Literal
 
+import msgspec
+
 from minime.core.acp.state import Block, Value
 from minime.core.acp.wire import Id
+from minime.core.config.settings import McpServer
 from minime.core.formats import Wanted
 from minime.core.turn import Turn
 from minime.core.values import Session
@@ -24,14 +27,16 @@ class SendLater(Value, frozen=True):
 
 
 class Open(Value, frozen=True):
-    """Find the project of `cwd`, read its settings, and make or load the session `id`."""
+    """Find the project of `cwd`, read its settings, and make or load the session `id`; `servers` are the
+    editor's MCP servers, `troubles` the lines about those that cannot be used."""
 
     why: Literal["new", "load", "resume"]
     request: Id
     id: str
     cwd: str
     also: tuple[str, ...] = ()
-    servers: int = 0
+    servers: dict[str, McpServer] = msgspec.field(default_factory=dict)
+    troubles: tuple[str, ...] = ()
 
 
 class ListSessions(Value, frozen=True):

@@ -6,6 +6,7 @@ from minime.core.acp.wire import Id
 from minime.core.config.settings import Compaction
 from minime.core.events import Event, Outcome
 from minime.core.listing import Row
+from minime.core.tools.outside import Report
 from minime.core.tools.permissions import Mode, PermissionRule
 from minime.core.tools.toolbox import Action
 from minime.core.turn import Turn
@@ -130,6 +131,13 @@ class ModelsFound(Value, frozen=True):
     origin: str = ""
 
 
+class ServersSeen(Value, frozen=True):
+    """How the servers of tools of a session stand now."""
+
+    id: str
+    servers: tuple[Report, ...]
+
+
 class Ended(Value, frozen=True):
     """The editor has gone, or mm was told to."""
 
@@ -147,5 +155,6 @@ Input = (
     | CompactionEnded
     | SaveDone
     | ModelsFound
+    | ServersSeen
     | Ended
 )

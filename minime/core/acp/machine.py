@@ -26,9 +26,10 @@ from minime.core.acp.inputs import (
     Opened,
     RoundKept,
     SaveDone,
+    ServersSeen,
     TurnEnded,
 )
-from minime.core.acp.opening import NewParams, models_found, open_session, opened
+from minime.core.acp.opening import NewParams, models_found, open_session, opened, servers_seen
 from minime.core.acp.prompting import (
     PromptParams,
     cancel,
@@ -116,6 +117,8 @@ def step(state: State, heard: Input, stamp: Stamp) -> Step:
             return save_done(state, heard, stamp)
         case ModelsFound():
             return models_found(state, heard)
+        case ServersSeen():
+            return servers_seen(state, heard)
         case Ended():
             return ended(state)
 
@@ -222,7 +225,7 @@ def _abilities(state: State) -> dict[str, Any]:
         "agentCapabilities": {
             "loadSession": state.keeps,
             "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
-            "mcpCapabilities": {"http": False, "sse": False},
+            "mcpCapabilities": {"http": state.mcp, "sse": False},
             "sessionCapabilities": kept,
         },
     }

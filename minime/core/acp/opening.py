@@ -6,8 +6,9 @@ import msgspec
 
 from minime.core.acp.answers import Step, info_shown, line, refuse, send
 from minime.core.acp.choices import modes, options
+from minime.core.acp.editor_servers import editor_servers
 from minime.core.acp.effects import Effect, Open, Send, SendLater, UseModel
-from minime.core.acp.inputs import CannotOpen, ModelsFound, Opened, Opening
+from minime.core.acp.inputs import CannotOpen, ModelsFound, Opened, Opening, ServersSeen
 from minime.core.acp.replay import replay_updates
 from minime.core.acp.state import Live, State, acp_commands, with_live
 from minime.core.acp.telling import SOON, put, tell_later
@@ -22,7 +23,7 @@ from minime.core.acp.wire import (
     write_response,
 )
 from minime.core.commands import COMMANDS
-from minime.core.listing import count, is_id
+from minime.core.listing import is_id
 from minime.core.screen import pending_text
 from minime.core.session import with_system
 from minime.core.values import Stamp
@@ -54,7 +55,8 @@ def open_session(state: State, id: Id, method: str, params: NewParams, stamp: St
             return refuse(state, id, INVALID_REQUEST, BUSY)
     why = {"session/new": "new", "session/load": "load", "session/resume": "resume"}[method]
     session_id = stamp.fresh_id if why == "new" else wanted
-    return state, (Open(why, id, session_id, params.cwd, also, len(params.mcp_servers or ())),)  # type: ignore[arg-type]
+    servers, troubles = editor_servers(params.mcp_servers or [])
+    return state, (Open(why, id, session_id, params.cwd, also, servers, troubles),)  # type: ignore[arg-type]
 
 
 def opened(state: State, happened: Opened, stamp: Stamp) -> Step:
@@ -114,6 +116,14 @@ def models_found(state: State, happened: ModelsFound) -> Step:
     return new, (send(happened.id, OptionsShown(config_options=options(known))),)
 
 
+def servers_seen(state: State, happened: ServersSeen) -> Step:
+    """Keeps how the servers of tools stand: `/tools` shows it, and their tools take room."""
+    live = state.sessions.get(happened.id)
+    if live is None:
+        return state, ()
+    return with_live(state, happened.id, msgspec.structs.replace(live, servers=happened.servers)), ()
+
+
 def _busy(live: Live) -> bool:
     return bool(live.running or live.queue or live.closing or live.deleting)
 
@@ -157,15 +167,13 @@ def _live(wish: Open, outcome: Opening, tag: str, before: Live | None) -> Live:
         unsaved=before.unsaved,
         untold=before.untold,
         gauge=before.gauge,
+        servers=before.servers,
     )
 
 
 def _news(wish: Open, outcome: Opening, live: Live, before: Live | None) -> list[str]:
     """What there is to tell of the session, each once."""
-    news = list(outcome.notices) if before is None else []
-    if wish.servers and before is None:
-        left_out = count(wish.servers, "MCP server")
-        news.append(f"{left_out} of the editor left out: this mm does not speak MCP")
+    news = [*outcome.notices, *wish.troubles] if before is None else []
     if live.session.pending is not None:
         news.append(pending_text(live.session.pending))
     return [text for text in news if text not in live.untold]

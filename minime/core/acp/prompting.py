@@ -11,7 +11,7 @@ from minime.core.acp.inputs import CompactionEnded, Exported, Listed, RoundKept,
 from minime.core.acp.queueing import drop_queue, go_on, stop_if_over
 from minime.core.acp.showing import unfinished
 from minime.core.acp.slash import exported, renewed, sessions_listed
-from minime.core.acp.state import Live, Prompt, State, block, with_live
+from minime.core.acp.state import Live, Prompt, State, block, declared, with_live
 from minime.core.acp.telling import put, tell, tell_later
 from minime.core.acp.wire import (
     AUTH_REQUIRED,
@@ -28,7 +28,6 @@ from minime.core.events import Answered, Cancelled, Failed, Outcome
 from minime.core.screen import pending_text
 from minime.core.session import is_empty, settle, settle_retry, with_pending
 from minime.core.text import clip
-from minime.core.tools.toolbox import declared_size
 from minime.core.turn import rounds, stopped_text, turn_stopped
 from minime.core.values import Stamp
 
@@ -85,7 +84,7 @@ def turn_ended(state: State, ended: TurnEnded, stamp: Stamp) -> Step:
     effects = unfinished(id, live)
     live, told = compaction_cancelled(id, live)
     effects += told
-    gauge = learn_from(live.gauge, live.session.messages, ended.turn.messages, declared_size(live.tools))
+    gauge = learn_from(live.gauge, live.session.messages, ended.turn.messages, declared(live))
     if live.beside is None:
         session = settle(live.session, ended.turn, outcome, stamp.now)
     else:

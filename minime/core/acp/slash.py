@@ -5,7 +5,7 @@ import msgspec
 from minime.core.acp.answers import Step, info_shown, send
 from minime.core.acp.choices import options
 from minime.core.acp.effects import Effects, Export, ListSessions
-from minime.core.acp.state import Live, Prompt, Renewal, State, acp_commands, with_live
+from minime.core.acp.state import Live, Prompt, Renewal, State, acp_commands, declared, with_live
 from minime.core.acp.telling import put, say
 from minime.core.acp.updates import ModeShown, OptionsShown
 from minime.core.acp.wire import write_response
@@ -27,7 +27,6 @@ from minime.core.session import (
 )
 from minime.core.tools.consent import always_text
 from minime.core.tools.permissions import MODES
-from minime.core.tools.toolbox import declared_size
 from minime.core.values import Session, Stamp, first_line
 
 NOT_HERE = "/{name} works in the terminal only"
@@ -168,7 +167,7 @@ def _text(live: Live, name: str) -> str:
         case "context":
             return _fenced(context_text(live.session, _budget(live), live.origin))
         case "tools":
-            return _fenced(tools_text(live.tools))
+            return _fenced(tools_text(live.tools, live.servers))
         case "mode":
             return f"mode: {live.mode}"
         case "permissions":
@@ -180,7 +179,7 @@ def _text(live: Live, name: str) -> str:
 
 
 def _budget(live: Live) -> Budget:
-    tools = declared_size(live.tools)
+    tools = declared(live)
     gauge = live.gauge if live.gauge.counts else gauge_of(live.session, tools)
     return new_budget(live.window, tools, gauge, live.summaries)
 

@@ -10,7 +10,9 @@ from minime.core.budget import Gauge
 from minime.core.commands import Entry
 from minime.core.config.settings import Compaction
 from minime.core.tools.consent import AlwaysRule
+from minime.core.tools.outside import Report
 from minime.core.tools.permissions import Mode, PermissionRule
+from minime.core.tools.toolbox import declared_size
 from minime.core.values import Session, ToolCall
 
 
@@ -82,7 +84,7 @@ class Live(Value, frozen=True):
     `unsaved` is why the newest save failed. `tag` and `said` make the ids of messages, `shown` are the ids of
     the calls that the editor knows, `calls` those not finished. `compacting`: the prompt in hand is /compact;
     `compaction` is the id of one under way that the editor is shown, `summaries` the rules for them; `gauge`
-    is what the server's counts have taught.
+    is what the server's counts have taught, `servers` is how the servers of tools stand.
     """
 
     session: Session
@@ -121,15 +123,18 @@ class Live(Value, frozen=True):
     compaction: str = ""
     gauge: Gauge = Gauge()
     summaries: Compaction = Compaction()
+    servers: tuple[Report, ...] = ()
 
 
 class State(Value, frozen=True):
     """All that the machine knows. `keeps`: sessions are kept in the process's own folder; `resumes`: that
-    is to be advertised; `version` is mm's own; `opened` counts the sessions opened so far."""
+    is to be advertised; `mcp`: servers of tools can be reached; `version` is mm's own; `opened` counts the
+    sessions opened so far."""
 
     version: str
     keeps: bool = True
     resumes: bool = False
+    mcp: bool = False
     client: Client = Client()
     sessions: dict[str, Live] = {}
     next_id: int = 1
@@ -154,6 +159,12 @@ ACP_COMMANDS: tuple[str, ...] = (
     "permissions",
 )
 """The slash commands that an editor may send; the others belong to a terminal."""
+
+
+def declared(live: Live) -> int:
+    """Bytes of the declarations of all tools of the session, those of servers among them."""
+    others = tuple(tool for report in live.servers for tool in report.tools)
+    return declared_size((*live.tools, *(tool.name for tool in others)), others)
 
 
 def with_live(state: State, id: str, live: Live) -> State:

@@ -13,14 +13,13 @@ from minime.core.acp.sizes import MOST_PIECE, cut
 from minime.core.acp.updates import Changed, Shown
 from minime.core.text import one_line
 from minime.core.tools.toolbox import (
-    TOOLS,
     Action,
     BadCall,
     EditFile,
     ReadFile,
     WriteFile,
     action_title,
-    parse_call,
+    past_call,
 )
 from minime.core.values import Diff, Tool, ToolCall
 
@@ -34,7 +33,6 @@ KINDS = {
 }
 LONGEST_PATH = 4096
 _EXIT = re.compile(r"\(exit status (\d+)\)\s*$")
-_NAMES = tuple(tool.name for tool in TOOLS)
 
 
 def started_call(call: ToolCall, diff: Diff | None, cwd: str, id: str = "") -> Shown:
@@ -136,12 +134,12 @@ def raw_input(call: ToolCall) -> Any:
 
 def places(call: ToolCall, cwd: str) -> tuple[dict[str, Any], ...]:
     """The file that a call reads or changes. Editors open what is named here, so folders are not."""
-    return _places(parse_call(call, _NAMES), cwd)
+    return _places(past_call(call), cwd)
 
 
 def _begun(call: ToolCall, id: str) -> tuple[Shown, Action | BadCall]:
     """A call as it begins, before anything is known of its effect; and what it asks for."""
-    action = parse_call(call, _NAMES)
+    action = past_call(call)
     name = call.function.name
     if name not in KINDS:
         name = one_line(name, 80)

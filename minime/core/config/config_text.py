@@ -10,9 +10,6 @@ from minime.core.config.settings import McpCommand, McpServer, Settings, is_secr
 from minime.core.config.shapes import Duration, Key, Named, Table
 
 MASK = "***"
-NOT_IN_USE = frozenset({"mcp"})
-"""Keys that are read and checked, and that nothing in this version follows."""
-
 WIDEST = 48
 
 
@@ -23,19 +20,13 @@ def config_text(settings: Settings) -> str:
     hidden = secrets(settings)
     lines = []
     keys = max(len(name) for name, _, _ in rows) + 2
-    shown_rows = [
-        (f"{name}:", _masked(value, hidden), f"{place}{_unused(name)}") for name, value, place in rows
-    ]
+    shown_rows = [(f"{name}:", _masked(value, hidden), place) for name, value, place in rows]
     values = min(WIDEST, max(len(value) for _, value, _ in shown_rows)) + 2
     for name, value, place in shown_rows:
         lines.append(f"{name:<{keys}}{value:<{values}} ({place})")
     if settings.base_url is None:
         lines += ["", _small_model_text(settings)]
     return "\n".join(lines) + "\n"
-
-
-def _unused(name: str) -> str:
-    return ", not in use yet" if name.partition(".")[0] in NOT_IN_USE else ""
 
 
 def _small_model_text(settings: Settings) -> str:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from minime.core.text import clean, visible
+from minime.core.tools.outside import CallOutside, arguments_text, call_text, pretty_arguments
 from minime.core.tools.permissions import Decision, Mode, PermissionRule
 from minime.core.tools.shellwords import (
     commands_in,
@@ -144,11 +145,14 @@ def offer_text(rule: AlwaysRule) -> str:
 
 def unsaid(action: Action, leads_to: str) -> tuple[str, ...]:
     """What the one line that names an action leaves out and a person has to see before saying yes: the whole
-    of a command that is long, has lines or hides something, and where an edit goes. `leads_to` is the file
+    of a command or a server's arguments that are long, have lines or hide something, and where an edit
+    goes. `leads_to` is the file
     that the path of an edit means, links followed."""
     if isinstance(action, RunCommand):
         whole = action_title(action) == f"run {action.command}" and action.command.isprintable()
         return () if whole else tuple(visible(action.command).split("\n"))
+    if isinstance(action, CallOutside):
+        return () if action_title(action) == call_text(action) else pretty_arguments(action)
     if changes_files(action):
         verb = "edit" if isinstance(action, EditFile) else "write"
         whole = action_title(action) == f"{verb} {leads_to}" and leads_to.isprintable()
@@ -187,15 +191,20 @@ def _ruling(action: Action, rules: tuple[PermissionRule, ...], where: str) -> De
 
 
 def _allowable(action: Action, where: str) -> tuple[str, ...]:
-    """What an `allow` may match: a simple command as it stands; the true path, or the one written."""
+    """What an `allow` may match: a simple command as it stands; the arguments for a server, as JSON; the true
+    path, or the one written."""
     if isinstance(action, RunCommand):
         return (squeezed(action.command),) if is_simple(action.command) else ()
+    if isinstance(action, CallOutside):
+        return (arguments_text(action),)
     return (where or _plain_path(action.path),)
 
 
 def _suspects(action: Action, where: str) -> tuple[str, ...]:
     """What a `deny` or `ask` may match, in lower case: each command that could be meant, each path."""
-    if not isinstance(action, RunCommand):
+    if isinstance(action, CallOutside):
+        found = {arguments_text(action)}
+    elif not isinstance(action, RunCommand):
         found = {where, _plain_path(action.path), action_subject(action)} - {""}
     else:
         found = {squeezed(action.command)}

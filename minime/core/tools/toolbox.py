@@ -1,20 +1,27 @@
 """The tools as values: what the model is told of them, and its call read into an `Action`."""
 
-import json
 from typing import Any
 
 import msgspec
 
-from minime.core.text import one_line, without_surrogates
+from minime.core.text import one_line
+from minime.core.tools.outside import (
+    BETWEEN,
+    CallOutside,
+    ToolSpec,
+    arguments_text,
+    call_text,
+    missing,
+)
+from minime.core.tools.reading import (
+    excerpt,
+    expected_text,
+    known_name,
+    read_arguments,
+    storable,
+    unknown_tool_text,
+)
 from minime.core.values import ToolCall
-
-
-class ToolSpec(msgspec.Struct, frozen=True):
-    """A tool as the model is told of it: `parameters` is a JSON Schema."""
-
-    name: str
-    description: str
-    parameters: dict[str, Any]
 
 
 class Act(msgspec.Struct, frozen=True, tag_field="tool"):
@@ -67,7 +74,8 @@ class RunCommand(Act, frozen=True, tag="run_command"):
     timeout: float = 0.0
 
 
-Action = ReadFile | ListDirectory | Search | WriteFile | EditFile | RunCommand
+OwnAction = ReadFile | ListDirectory | Search | WriteFile | EditFile | RunCommand
+Action = OwnAction | CallOutside
 
 
 class BadCall(msgspec.Struct, frozen=True):
@@ -140,7 +148,7 @@ TOOLS = (
 )
 """The six tools, in the order in which the model is told of them."""
 
-_ACTIONS: dict[str, type[Action]] = {
+_ACTIONS: dict[str, type[OwnAction]] = {
     "read_file": ReadFile,
     "write_file": WriteFile,
     "edit_file": EditFile,
@@ -150,58 +158,66 @@ _ACTIONS: dict[str, type[Action]] = {
 }
 
 
-_LENIENT = json.JSONDecoder(strict=False)
-
-
-def tool_declarations(names: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
-    """The named tools as the chat-completions API takes them; a name that is none of ours is left out."""
+def tool_declarations(
+    names: tuple[str, ...], others: tuple[ToolSpec, ...] = ()
+) -> tuple[dict[str, Any], ...]:
+    """The named tools, of ours and of `others`, as the chat-completions API takes them; a name that is none
+    is left out."""
     return tuple(
         {
             "type": "function",
             "function": {"name": t.name, "description": t.description, "parameters": t.parameters},
         }
-        for t in TOOLS
+        for t in (*TOOLS, *others)
         if t.name in names
     )
 
 
-def declared_size(names: tuple[str, ...]) -> int:
+def declared_size(names: tuple[str, ...], others: tuple[ToolSpec, ...] = ()) -> int:
     """Bytes of the declarations of the named tools, as they are sent; 0 for none."""
-    declared = tool_declarations(names)
+    declared = tool_declarations(names, others)
     return len(msgspec.json.encode(declared)) if declared else 0
 
 
-def parse_call(call: ToolCall, names: tuple[str, ...]) -> Action | BadCall:
-    """What the model asks for, or what was wrong with its call; `names` are the tools it may use.
+def parse_call(call: ToolCall, names: tuple[str, ...], others: tuple[ToolSpec, ...] = ()) -> Action | BadCall:
+    """What the model asks for, or what was wrong with its call; `names` are the tools it may use, `others`
+    describes those among them that are not ours.
 
     Kind where it does no harm: numbers and booleans written as text, null for a default, keys that the
     tool does not know, raw line breaks in a string, an object that was encoded twice.
     """
-    name = _known_name(call.function.name, names)
-    if name not in names or name not in _ACTIONS:
-        return BadCall(_unknown_tool_text(call.function.name, names))
-    written = call.function.arguments
+    name = known_name(call.function.name, names)
+    if name not in names:
+        return BadCall(unknown_tool_text(call.function.name, names))
+    written, expected = call.function.arguments, _expected(name, others)
     try:
-        arguments = _arguments(written)
+        arguments = read_arguments(written)
     except (ValueError, RecursionError) as problem:
-        return BadCall(
-            f"arguments are not valid JSON: {problem}; got {_excerpt(written)}; expected {_expected(name)}"
-        )
+        return BadCall(f"arguments are not valid JSON: {problem}; got {excerpt(written)}; {expected}")
     if not isinstance(arguments, dict):
-        return BadCall(
-            f"arguments are not a JSON object; got {_excerpt(written)}; expected {_expected(name)}"
-        )
+        return BadCall(f"arguments are not a JSON object; got {excerpt(written)}; {expected}")
+    if name not in _ACTIONS:
+        lacking = [key for spec in others if spec.name == name for key in missing(spec, arguments)]
+        if lacking:
+            return BadCall(f"missing: {', '.join(lacking)}; got {excerpt(written)}; {expected}")
+        return CallOutside(name, storable(arguments))
     known = _ACTIONS[name].__struct_fields__
-    given = {key: _storable(value) for key, value in arguments.items() if key in known and value is not None}
+    given = {key: storable(value) for key, value in arguments.items() if key in known and value is not None}
     try:
         return msgspec.convert(given, _ACTIONS[name], strict=False)
     except msgspec.ValidationError as problem:
-        return BadCall(f"wrong arguments: {problem}; got {_excerpt(written)}; expected {_expected(name)}")
+        return BadCall(f"wrong arguments: {problem}; got {excerpt(written)}; {expected}")
+
+
+def past_call(call: ToolCall) -> Action | BadCall:
+    """What a call of the past asked for, whatever tools there are now."""
+    named = call.function.name
+    return parse_call(call, (*_ACTIONS, named) if BETWEEN in named.strip("_") else tuple(_ACTIONS))
 
 
 def tool_name(action: Action) -> str:
     """The name of the tool that does this."""
-    return str(type(action).__struct_config__.tag)
+    return action.name if isinstance(action, CallOutside) else str(type(action).__struct_config__.tag)
 
 
 def changes_files(action: Action) -> bool:
@@ -210,12 +226,14 @@ def changes_files(action: Action) -> bool:
 
 
 def runs(action: Action) -> bool:
-    """Whether the action runs a command."""
-    return isinstance(action, RunCommand)
+    """Whether the action runs what mm knows nothing of: a command, or the tool of a server."""
+    return isinstance(action, RunCommand | CallOutside)
 
 
 def action_subject(action: Action) -> str:
-    """What a permission rule is matched against: the command, or the path."""
+    """What a permission rule is matched against: the command, the path, or the arguments as JSON."""
+    if isinstance(action, CallOutside):
+        return arguments_text(action)
     return action.command if isinstance(action, RunCommand) else action.path
 
 
@@ -238,50 +256,10 @@ def action_title(action: Action) -> str:
             title = f"edit {path}"
         case RunCommand(command=command):
             title = f"run {command}"
+        case CallOutside():
+            title = call_text(action)
     return one_line(title)
 
 
-def _known_name(name: str, names: tuple[str, ...]) -> str:
-    if name in names:
-        return name
-    plain = name.strip().rsplit(".", 1)[-1].casefold().replace("-", "_")
-    return next((known for known in names if known.casefold() == plain), name)
-
-
-def _unknown_tool_text(name: str, names: tuple[str, ...]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name.casefold(), names, 1, 0.4)
-    text = f"unknown tool {_excerpt(name, 60)}; available: {', '.join(names) or 'none'}"
-    return f"{text}; did you mean {near[0]}?" if near else text
-
-
-def _arguments(written: str) -> Any:
-    if not written.strip():
-        return {}
-    arguments = _LENIENT.decode(written)
-    if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
-        arguments = _LENIENT.decode(arguments)
-    return {} if arguments is None else arguments
-
-
-def _storable(value: Any) -> Any:
-    return without_surrogates(value) if isinstance(value, str) else value
-
-
-def _parameters(name: str) -> dict[str, Any]:
-    return next(tool.parameters for tool in TOOLS if tool.name == name)
-
-
-def _expected(name: str) -> str:
-    parameters = _parameters(name)
-    required = parameters["required"]
-    keys = (
-        f"{key} ({value['type']}{'' if key in required else ', optional'})"
-        for key, value in parameters["properties"].items()
-    )
-    return f"an object with {', '.join(keys)}"
-
-
-def _excerpt(written: str, limit: int = 120) -> str:
-    return one_line(written, limit) or '""'
+def _expected(name: str, others: tuple[ToolSpec, ...]) -> str:
+    return expected_text(next((tool.parameters for tool in (*TOOLS, *others) if tool.name == name), {}))

@@ -69,7 +69,7 @@ def run_process(
     finally:
         os.close(write_end)
     try:
-        with _guarded(process.pid):
+        with guarded(process.pid):
             try:
                 why = _listen(process, read_end, timeout, stop, heard)
             finally:
@@ -124,16 +124,16 @@ def _drain(pipe: int, heard: Callable[[bytes], None]) -> None:
 def _end_group(process: "subprocess.Popen[bytes]") -> None:
     """Ends all that is left of the group: asked first, killed after the grace; the leader is waited for."""
     deadline = time.monotonic() + GRACE
-    _signal_group(process.pid, signal.SIGTERM)
-    while process.poll() is None or _signal_group(process.pid, 0):
+    signal_group(process.pid, signal.SIGTERM)
+    while process.poll() is None or signal_group(process.pid, 0):
         if time.monotonic() >= deadline:
-            _signal_group(process.pid, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
             break
         time.sleep(TICK / 10)
     process.wait()
 
 
-def _signal_group(group: int, number: int) -> bool:
+def signal_group(group: int, number: int) -> bool:
     """Whether there is anybody in the group to get the signal."""
     try:
         os.killpg(group, number)
@@ -143,7 +143,7 @@ def _signal_group(group: int, number: int) -> bool:
 
 
 @contextmanager
-def _guarded(group: int) -> Iterator[None]:
+def guarded(group: int) -> Iterator[None]:
     """While this holds, the group is killed when mm ends, however it ends."""
     import subprocess
 
@@ -158,7 +158,7 @@ def _guarded(group: int) -> Iterator[None]:
         )
     except OSError:
         os.close(write_end)
-        _signal_group(group, signal.SIGKILL)
+        signal_group(group, signal.SIGKILL)
         raise
     finally:
         os.close(read_end)

@@ -5,12 +5,13 @@ Nothing that a model asks for or a file holds is an exception here. All text is 
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
 
 from minime.core.text import LIMIT, clean, clip, mask
+from minime.core.tools.outside import CallOutside
 from minime.core.tools.running import command_environment, command_seconds
 from minime.core.tools.toolbox import (
     Action,
@@ -44,8 +45,13 @@ class Impossible(msgspec.Struct, frozen=True):
     message: str
 
 
+CallServer = Callable[[CallOutside, Callable[[str], None]], Awaitable[Said]]
+"""Has the tool of a server called; the second argument is told, in any thread, how far it is."""
+
+
 class Tools:
-    """The tools at work in one project: files inside `root` and `also`, paths and commands from `cwd`.
+    """The tools at work in one project: files inside `root` and `also`, paths and commands from `cwd`, and
+    through `call` those of servers.
 
     `command_timeout` is in seconds, 0: no bound. Of `secrets` no text holds any; the variables named in
     `secret_names`, and those that hold a secret, are not in the environment of commands.
@@ -60,12 +66,14 @@ class Tools:
         command_timeout: float = 120.0,
         secrets: tuple[str, ...] = (),
         secret_names: tuple[str, ...] = (),
+        call: CallServer | None = None,
     ) -> None:
         self._inside = Inside(root, cwd, also)
         self._cwd = cwd
         self._command_timeout = command_timeout
         self._secrets = secrets
         self._secret_names = frozenset(secret_names)
+        self._call = call
 
     async def prepare(self, action: Action) -> Ready | Impossible:
         """What the action would do, as exactly as can be told before it is done; writes nothing."""
@@ -73,6 +81,8 @@ class Tools:
 
         if isinstance(action, RunCommand):
             return self._prepare_command(action)
+        if isinstance(action, CallOutside):
+            return Ready(action)
         try:
             return await in_thread(lambda _: self._prepare(action))
         except Exception as error:
@@ -81,8 +91,8 @@ class Tools:
     async def run(
         self, call_id: str, ready: Ready, progress: Callable[[str], None], limit: int = LIMIT
     ) -> Tool:
-        """What came of it, in at most `limit` characters. `progress` gets the output of a command as it
-        comes, in this thread.
+        """What came of it, in at most `limit` characters. `progress` gets the output of a command, and how
+        far a server is, as it comes, in this thread.
 
         Raises CancelledError only, when cancelled: then nothing of the action is running any more.
         """
@@ -95,8 +105,14 @@ class Tools:
         def show(text: str) -> None:
             loop.call_soon_threadsafe(progress, text)
 
+        def tell(text: str) -> None:
+            show(self._plain(text))
+
         try:
-            said = await in_thread(lambda stop: self._run(ready, stop, show, limit))
+            if isinstance(ready.action, CallOutside) and self._call is not None:
+                said = await self._call(ready.action, tell)
+            else:
+                said = await in_thread(lambda stop: self._run(ready, stop, show, limit))
         except Exception as error:
             why = error.strerror if isinstance(error, OSError) else None
             said = Said(f"could not be done: {why or error}", failed=True)

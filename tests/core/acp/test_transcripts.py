@@ -402,7 +402,7 @@ def _bad_input() -> Conversation:
 
 def _notices() -> Conversation:
     talk = Conversation(client={"session": {"notices": {}}})
-    talk.new(mcpServers=[{"name": "files", "command": "files", "args": [], "env": []}])
+    talk.new(mcpServers=[{"type": "sse", "name": "files", "url": "http://h/sse", "headers": []}])
     talk.prompt("What is 2 + 2?")
     talk.disk_full = "cannot save the session in /w/.mm/sessions: no space left on device"
     talk.answer("4, and then", stopped="length")
