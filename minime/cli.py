@@ -137,6 +137,7 @@ def config(
         config=config,
         options={"model": model, "mode": mode},
         trust=trust,
+        start=start_of(project),
     )
 
 

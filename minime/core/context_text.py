@@ -1,8 +1,9 @@
 """A conversation and its budget in, what `/context` says out: tokens used, left, and what takes the room."""
 
-from minime.core.budget import Budget, about, shares
+from minime.core.budget import Budget, about, shares, tokens
+from minime.core.instructions import project_part
 from minime.core.model.windows import ASSUMED_ORIGIN
-from minime.core.values import Session
+from minime.core.values import Session, System
 
 WIDTH = 30
 """Characters of the bar."""
@@ -12,8 +13,10 @@ def context_text(session: Session, budget: Budget, origin: str) -> str:
     """Lines for a person: the bar, and below it each part that takes room; `origin` says where the size of
     the window comes from. All numbers but that are estimates."""
     parts = shares(session, budget)
+    files = tokens(budget.gauge, len(project_part(_system(session)).encode()))
     rows = (
-        ("system prompt", parts.system),
+        ("system prompt", max(0, parts.system - files)),
+        ("project files", files),
         ("tools", parts.tools),
         ("summary", parts.summary),
         ("questions", parts.questions),
@@ -27,6 +30,10 @@ def context_text(session: Session, budget: Budget, origin: str) -> str:
     if budget.window and budget.auto:
         lines.append(f"older turns become a summary from ~{about(budget.limit):,} on (/compact does it now)")
     return "\n".join(lines)
+
+
+def _system(session: Session) -> str:
+    return next((m.content for m in session.messages if isinstance(m, System)), "")
 
 
 def _origin_text(origin: str) -> str:

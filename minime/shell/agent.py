@@ -35,7 +35,7 @@ class Agent:
     ) -> None:
         self.settings = settings
         self.folder = cwd
-        self.system = system_prompt(settings.instruction, context_files(settings, project))
+        self.system = system_prompt(settings.instruction, context_files(settings, project, cwd))
         self.tool_names = settings.tools
         self.servers = _servers(settings, cwd, environ, (project, *also))
         self.tools = Tools(

@@ -8,9 +8,11 @@ from pathlib import Path
 from minime.core.config.agent_yaml import agent_yaml_template
 from minime.core.config.config_schema import config_schema
 from minime.core.config.config_text import config_text
+from minime.core.instructions import files_text
 from minime.shell.config.config import Broken, load_settings
 from minime.shell.config.places import FILE_NAME
 from minime.shell.config.trust import remember
+from minime.shell.context import context_files
 
 Say = Callable[[str], None]
 """Takes a text without its last line end and writes it, to stdout (`say`) or stderr (`warn`)."""
@@ -43,8 +45,10 @@ def show_config(
     config: Path | None = None,
     options: Mapping[str, object] | None = None,
     trust: bool = False,
+    start: Path | None = None,
 ) -> int:
-    """Says the settings in effect, each with its origin; 2 with a line for each fault found in them."""
+    """Says the settings in effect, each with its origin, and which files of the project go with the system
+    prompt of a conversation that begins in `start`; 2 with a line for each fault found in them."""
     loaded = load_settings(project, environ=environ, config=config, options=options, trust=trust)
     if isinstance(loaded, Broken):
         for line in loaded.lines:
@@ -53,6 +57,9 @@ def show_config(
     for line in loaded.notices:
         warn(line)
     say(config_text(loaded.settings).rstrip("\n"))
+    files = context_files(loaded.settings, project, start)
+    if files:
+        say(f"\nBehind the system prompt: {files_text(files)}")
     return DONE
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from minime.core.config.settings import Settings
-from minime.core.instructions import MOST_TEXT, system_prompt
+from minime.core.instructions import MOST_TEXT, project_part, system_prompt
 from minime.shell.context import context_files
 from tests.support.mm import run_mm
 from tests.support.server import ScriptedServer, says
@@ -64,3 +64,39 @@ def test_what_is_no_file_is_passed_over(tmp_path: Path, kind: str) -> None:
     else:
         path.symlink_to(path)
     assert context_files(Settings(), tmp_path) == ()
+
+
+def test_the_files_of_the_folders_down_to_the_start_stand_behind_those_of_the_project(tmp_path: Path) -> None:
+    start = tmp_path / "web" / "app"
+    start.mkdir(parents=True)
+    for folder, words in ((tmp_path, "Use tabs."), (tmp_path / "web", "Use spaces."), (start, "Say so.")):
+        (folder / "AGENTS.md").write_text(words)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "AGENTS.md").write_text("Not for us.")
+    found = context_files(Settings(), tmp_path, start)
+    assert system_prompt("x", found) == (
+        "x\n\nThe project's AGENTS.md says:\n\nUse tabs.\n\n"
+        "The project's web/AGENTS.md says of files below web, before all else:\n\nUse spaces.\n\n"
+        "The project's web/app/AGENTS.md says of files below web/app, before all else:\n\nSay so."
+    )
+    assert context_files(Settings(), tmp_path, tmp_path.parent) == found[:1]
+
+
+def test_a_folder_below_speaks_only_with_files_of_the_project(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "web").mkdir(parents=True)
+    (tmp_path / "secret").write_text("key")
+    (project / "AGENTS.md").write_text("Use tabs.")
+    (project / "web" / "AGENTS.md").symlink_to(tmp_path / "secret")
+    (project / "web" / "NOTES.md").symlink_to(project / "AGENTS.md")
+    named = Settings(context=("AGENTS.md", "NOTES.md"), origins={"context": "agent.yaml:1"})
+    assert context_files(named, project, project / "web") == (("AGENTS.md", b"Use tabs."),)
+
+
+def test_what_the_files_take_is_told_apart(tmp_path: Path) -> None:
+    prompt = system_prompt("Be brief.", (("AGENTS.md", b"Use tabs."),))
+    assert project_part(prompt) == "\n\nThe project's AGENTS.md says:\n\nUse tabs."
+    assert project_part("Be brief.") == ""
+    (tmp_path / "AGENTS.md").write_text("Use tabs.\n")
+    shown = run_mm("config", cwd=tmp_path).stdout
+    assert shown.endswith("\nBehind the system prompt: AGENTS.md (10 bytes)\n")

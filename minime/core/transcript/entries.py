@@ -7,7 +7,7 @@ import msgspec
 
 from minime.core.listing import count
 from minime.core.session import turns
-from minime.core.tools.toolbox import TOOLS, BadCall, action_title, parse_call
+from minime.core.tools.toolbox import BadCall, action_title, past_call
 from minime.core.turn import stopped_text
 from minime.core.values import (
     Assistant,
@@ -22,8 +22,6 @@ from minime.core.values import (
     first_line,
     question_text,
 )
-
-NAMES = tuple(tool.name for tool in TOOLS)
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -190,7 +188,7 @@ def moment_text(moment: datetime) -> str:
 
 def call_title(call: ToolCall) -> str:
     """What a call does, in a few words; the name of the tool where it makes no sense."""
-    action = parse_call(call, NAMES)
+    action = past_call(call)
     return first_line(call.function.name, 80) if isinstance(action, BadCall) else action_title(action)
 
 
