@@ -199,7 +199,7 @@ def stopped_text(why: Stopped, max_steps: int) -> str:
     """The line that tells the user why a turn was cut short; empty for a whole one."""
     match why:
         case "length":
-            return "the answer was cut at its output limit (maxOutput in agent.yaml)"
+            return "the answer was cut: its limit (maxOutput in agent.yaml) or the context window was reached"
         case "steps":
             return f"stopped after {max_steps} tool rounds (maxSteps in agent.yaml); ask again to go on"
         case "loop":

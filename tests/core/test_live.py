@@ -73,7 +73,7 @@ def test_what_a_turn_shows(events: tuple[Event, ...], text: str) -> None:
         (Failed("no server", "raw"), question(), "no server\n"),
         (Cancelled(), question(), "cancelled\n"),
         (Answered(), stopped(tool_turn(), "steps"), "stopped after 50 tool rounds (maxSteps in agent.yaml); ask again to go on\n"),
-        (Answered(), stopped(hello_turn(), "length"), "the answer was cut at its output limit (maxOutput in agent.yaml)\n"),
+        (Answered(), stopped(hello_turn(), "length"), "the answer was cut: its limit (maxOutput in agent.yaml) or the context window was reached\n"),
     ],
 )  # fmt: skip
 def test_an_end_that_is_no_answer_is_a_line_of_its_own(outcome: Outcome, turn: Turn, line: str) -> None:

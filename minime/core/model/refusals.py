@@ -34,7 +34,8 @@ _OVERFLOW = (
     r"|context the overflows|(greater|larger|longer) than the context|context (length )?of only"
     r"|prompt (is )?too long|too many (input )?tokens|input (is )?too (long|large)|input length exceeds"
     r"|exceeds? (the )?(model'?s )?max(imum)?[ _](model[ _]len|context|sequence|input|prompt)"
-    r"|max_model_len|reduce the length of"
+    r"|max_model_len|reduce the length of|shorten the (conversation|prompt|input|messages)"
+    r"|(prompt|input|request|messages?)\b[^.]{0,60}\d tokens\b[^.]{0,60}\bcontext (is|of|has|holds)\b"
 )
 _NO_TOOLS = (
     r"(not|n't) (currently )?support\w* (tools?|function|tool.?(calls?|calling|use|choice))\b"
@@ -62,6 +63,7 @@ _WINDOWS = (
     r"n_ctx\W{1,4}(\d+)",
     r"model length of (\d+)",
     r"context (?:size|length|window)\D{0,40}?(\d{3,})",
+    r"context (?:is|of|has|holds) (?:only )?(\d{3,})",
 )
 
 
