@@ -41,7 +41,7 @@ counted = pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="this sy
 
 
 @counted
-def test_a_list_reads_the_heads_and_a_further_page_reads_nothing(project: Path) -> None:
+def test_a_list_reads_the_heads_and_a_further_page_reads_nothing(project: Path) -> None:  # P03
     projects = Projects(os.environ, None, project)
     before = bytes_read()
     first = listed(projects, project)

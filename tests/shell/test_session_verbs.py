@@ -194,7 +194,7 @@ def test_a_damaged_or_an_unused_one_can_be_deleted_by_its_id(project: Path, mm: 
     assert set(files(project)) == {f"{ID}.json", f"{OTHER_ID}.json"}
 
 
-def test_prune_keeps_the_newest_and_what_cannot_be_read(project: Path, mm: Mm) -> None:
+def test_prune_keeps_the_newest_and_what_cannot_be_read(project: Path, mm: Mm) -> None:  # P07
     before = files(project)
     ran = mm("sessions", "prune", "--keep", "1")
     assert (ran.status, ID in ran.out, OTHER_ID in ran.out) == (1, True, False)
