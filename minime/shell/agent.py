@@ -35,6 +35,7 @@ class Agent:
     ) -> None:
         self.settings = settings
         self.folder = cwd
+        self.project = project
         self.system = system_prompt(settings.instruction, context_files(settings, project, cwd))
         self.tool_names = settings.tools
         self.servers = _servers(settings, cwd, environ, (project, *also))

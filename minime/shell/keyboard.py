@@ -1,28 +1,38 @@
-"""What a person types and the keys that interrupt: lines with history, questions of consent, Ctrl-C."""
+"""The keys that interrupt, and questions to the person at the terminal."""
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO, TypeVar
 
 T = TypeVar("T")
-HISTORY_LINES = 2000
+Around = Callable[[], contextlib.AbstractContextManager[None]]
+
+
+class Suspended(BaseException):
+    """Ctrl-Z at the prompt: the line is put aside before mm is."""
 
 
 class Interrupts:
     """Ctrl-C ends the turn in hand and not mm; SIGTERM and SIGHUP end the turn and then mm.
 
-    `leaving` is the exit status that such a signal asks for, 0 while none has come.
+    `leaving` is the exit status that such a signal asks for, 0 while none has come. `away` and `stopped` are
+    what is to be done around a question to the person, and around a time in which mm is stopped (Ctrl-Z).
     """
 
     def __init__(self) -> None:
         self.leaving = 0
+        self.away: Around = contextlib.nullcontext
+        self.stopped: Around = contextlib.nullcontext
         self._task: asyncio.Task[Any] | None = None
         self._asking = False
+        self._at_prompt = False
+        self._elsewhere = False
 
     def install(self) -> None:
         """Takes the signals over; those that the caller of mm had ignored stay ignored."""
@@ -31,6 +41,37 @@ class Interrupts:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._told_to_leave)
+
+    def install_suspending(self) -> None:
+        """Takes Ctrl-Z over too, where the shell that started mm knows it."""
+        number = getattr(signal, "SIGTSTP", None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, self._suspended)
+
+    @contextlib.contextmanager
+    def at_prompt(self) -> Iterator[None]:
+        """While a line is edited: Ctrl-Z raises Suspended, so that the line can be drawn again."""
+        self._at_prompt = True
+        try:
+            yield
+        finally:
+            self._at_prompt = False
+
+    @contextlib.contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """While a command of the person's own has the terminal: Ctrl-C is meant for it."""
+        self._elsewhere = True
+        try:
+            yield
+        finally:
+            self._elsewhere = False
+
+    def suspend(self) -> None:
+        """Stops mm, as the shell has it done; returns when it goes on."""
+        with self.stopped():
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTSTP)
+            signal.signal(signal.SIGTSTP, self._suspended)
 
     async def guard(self, turn: Coroutine[Any, Any, T]) -> T:
         """Runs `turn`; a signal that comes meanwhile cancels it."""
@@ -45,13 +86,21 @@ class Interrupts:
         """While a question is open inside a turn: a signal cancels the turn through the question."""
         self._asking = True
         try:
-            yield
+            with self.away():
+                yield
         except (KeyboardInterrupt, SystemExit):
             raise asyncio.CancelledError from None
         finally:
             self._asking = False
 
+    def _suspended(self, number: int, frame: FrameType | None) -> None:
+        if self._at_prompt:
+            raise Suspended
+        self.suspend()
+
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        if self._elsewhere:
+            return
         if self._task is None or self._asking:
             raise KeyboardInterrupt
         self._cancel(self._task)
@@ -65,46 +114,6 @@ class Interrupts:
     @staticmethod
     def _cancel(task: asyncio.Task[Any]) -> None:
         task.get_loop().call_soon_threadsafe(task.cancel)
-
-
-class History:
-    """The lines typed at the prompt, kept across launches; parallel ones add theirs."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        state = environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-        self._file = Path(state) / "mm" / "history"
-        self._on = False
-
-    def open(self) -> None:
-        """Line editing with what was typed before; without either where the system has none."""
-        try:
-            import readline
-        except ImportError:
-            return
-        readline.set_auto_history(False)
-        readline.parse_and_bind("set enable-bracketed-paste on")  # Python turns it off
-        readline.set_history_length(HISTORY_LINES)
-        with contextlib.suppress(OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._file.touch(mode=0o600)
-            readline.read_history_file(self._file)
-            self._on = True
-
-    def add(self, line: str) -> None:
-        """Keeps `line`, which may hold newlines, for the next launch too."""
-        if not line.strip() or "readline" not in sys.modules:
-            return
-        import readline
-
-        readline.add_history(line.replace("\n", " "))
-        if self._on:
-            with contextlib.suppress(OSError):
-                readline.append_history_file(1, self._file)
-
-
-def read_line(prompt: str) -> str:
-    """A line from the person. Raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C."""
-    return input(prompt)
 
 
 def at_terminal() -> bool:

@@ -6,7 +6,9 @@ import sys
 
 import msgspec
 
+from minime.core.budget import result_limit
 from minime.core.events import Answered, Cancelled, Event, Failed, Outcome
+from minime.core.mentions import asked
 from minime.core.pieces import Piece
 from minime.core.turn import Turn, answer_text, turn_stopped
 from minime.shell.conversation import Conversation
@@ -18,6 +20,8 @@ from minime.shell.permission import Permission
 MOST_STDIN = 1_000_000
 READING_AFTER = 0.2
 """Seconds of silence on a pipe after which a line says that mm is reading it."""
+
+WRONG = 2
 
 
 class OneShot:
@@ -36,14 +40,29 @@ class OneShot:
         """A line of its own, on stderr."""
         self._display.tell(line)
 
-    def run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:
-        """Has `turn` answered. The result is the exit status. Raises OSError when stdout could not be
-        written, once the turn is over and kept."""
+    def run(self, question: str, piped: str, permission: Permission, interrupts: Interrupts) -> int:
+        """Has the question answered, with the files that it names and what was piped in behind it. The result
+        is the exit status. Raises OSError when stdout could not be written, once the turn is kept."""
         with asyncio.Runner() as runner:
+            turn = runner.run(self._turn(question, piped))
+            if isinstance(turn, str):
+                self._display.tell(f"mm: {turn}", "red")
+                return WRONG
             status = runner.run(self._run(turn, permission, interrupts))
         if self._lost is not None:
             raise self._lost
         return status
+
+    async def _turn(self, question: str, piped: str) -> Turn | str:
+        agent = self._conversation.agent
+        if "@" not in question:  # most have none, and reading files takes more modules
+            return asked(question, (), piped)
+        from minime.shell.attaching import question_turn
+
+        limit = result_limit(agent.asking.budget(self._conversation.session))
+        return await question_turn(
+            question, agent.tools, lambda line: self._display.tell(f"  {line}", "dim"), limit, piped
+        )
 
     async def _run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:
         asked = self._conversation.ask(turn, self._show, permission.consent)

@@ -9,7 +9,6 @@ import msgspec
 
 from minime.core.config.settings import Settings
 from minime.core.text import clean
-from minime.core.turn import start
 from minime.shell.agent import Agent
 from minime.shell.config.config import Broken, Loaded, load_settings
 from minime.shell.config.project import find_project
@@ -72,8 +71,7 @@ def open_turn(question: str, piped: str, wishes: Wishes) -> int:
     conversation.tell = shot.tell
     conversation.agent.reach.offer_weights = _offer(interrupts, shot.pause)
     permission = _permission(wishes, conversation.agent.settings, interrupts, shot.pause, interactive=False)
-    turn = start("\n\n".join(filter(None, (question, piped.strip("\n")))), typed=question)
-    return shot.run(turn, permission, interrupts)
+    return shot.run(question, piped, permission, interrupts)
 
 
 def open_terminal(wishes: Wishes) -> int:

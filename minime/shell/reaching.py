@@ -62,6 +62,11 @@ class Reach:
         self._unknown = ""
         self._seen: tuple[str, Server | None] = ("", self._server)
 
+    @property
+    def name(self) -> str:
+        """The name of the model that answers, as far as it is known without asking anybody."""
+        return self.connection.name if self.connection else self._name or ""
+
     async def connected(self, tell: Callable[[str], None]) -> Connection:
         """The model that answers, reached for at the first call. Raises ModelFailed. `tell` is given the
         line that says which model answers where nobody chose one."""

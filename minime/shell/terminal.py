@@ -5,24 +5,27 @@ import sys
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
+from minime.core.budget import result_limit
 from minime.core.commands import Nothing, Question, Slash, Unknown, help_text, parse_command
 from minime.core.context_text import context_text
-from minime.core.events import Cancelled, Outcome
+from minime.core.events import Answered, Cancelled, Outcome
 from minime.core.listing import SHOWN_ROWS, count, row_text
 from minime.core.model.offers import choices_text, chosen, place_text
 from minime.core.pieces import Piece, Style
 from minime.core.screen import errors_pieces, resumed_pieces, tools_text, undone_text
 from minime.core.session import changed_files, fork, is_empty, last_exchange, undo, with_title
-from minime.core.text import clean
 from minime.core.tools.consent import always_text
 from minime.core.tools.permissions import MODES
-from minime.core.turn import Turn, start
+from minime.core.turn import Turn
+from minime.core.typed import HELP
 from minime.core.values import first_line
 from minime.shell import clock
+from minime.shell.attaching import question_turn
 from minime.shell.conversation import Conversation
+from minime.shell.desk import Desk
 from minime.shell.display import Display
 from minime.shell.exporting import export_line
-from minime.shell.keyboard import History, Interrupts, read_line
+from minime.shell.keyboard import Interrupts
 from minime.shell.paper import Paper
 from minime.shell.permission import Permission
 
@@ -37,9 +40,9 @@ class Terminal:
         self.permission: Permission | None = None
         self._interrupts = interrupts
         self._paper = Paper(sys.stdout)
-        self._history = History(environ)
         self._display = Display(self._paper, self._paper)
-        self._hinted = False
+        self._runner = asyncio.Runner()
+        self._desk = Desk(conversation, interrupts, environ, self._paper, self._runner)
         self.pause = self._display.pause
 
     def tell(self, line: str, style: Style = "yellow") -> None:
@@ -49,11 +52,11 @@ class Terminal:
     def visit(self, permission: Permission, first: str = "") -> int:
         """Holds the conversation until the person leaves. The result is the exit status."""
         self.permission = permission
-        self._history.open()
-        with asyncio.Runner() as runner:
+        with self._runner as runner:
             self._greet(runner.run(self.conversation.agent.reach.describe()))
             if first:
                 self._resume(first)
+            self._desk.open()
             try:
                 while not self._interrupts.leaving and self._line(runner):
                     pass
@@ -61,6 +64,7 @@ class Terminal:
                 pass
             self.conversation.finish()
             runner.run(self.conversation.agent.close())
+        self._desk.close()
         return self._interrupts.leaving
 
     def _greet(self, answering: str) -> None:
@@ -79,20 +83,9 @@ class Terminal:
 
     def _line(self, runner: asyncio.Runner) -> bool:
         """Reads a line and does it; False when the person leaves."""
-        try:
-            text = clean(read_line("› " if self._paper.is_terminal else ""))
-        except EOFError:
-            self._paper.write((Piece("\n"),))
+        text = self._desk.line(self.permission.mode if self.permission else "ask")
+        if text is None:
             return False
-        except KeyboardInterrupt:
-            self._paper.write((Piece("\n"),))
-            if self._hinted:
-                return False
-            self._hinted = True
-            self.tell("Ctrl-C again, Ctrl-D or /quit leaves", "dim")
-            return True
-        self._hinted = False
-        self._history.add(text)
         try:
             return self._do(text, runner)
         except KeyboardInterrupt:
@@ -125,9 +118,13 @@ class Terminal:
 
     async def _ask(self, question: str) -> None:
         assert self.permission is not None, "a visit has begun"
-        await self._answer(
-            self.conversation.ask(start(question), self._display.show, self.permission.consent)
-        )
+        agent = self.conversation.agent
+        limit = result_limit(agent.asking.budget(self.conversation.session))
+        turn = await question_turn(question, agent.tools, lambda line: self.tell(f"  {line}", "dim"), limit)
+        if isinstance(turn, str):
+            self.tell(turn, "red")
+        else:
+            await self._answer(self.conversation.ask(turn, self._display.show, self.permission.consent))
 
     async def _retry(self) -> None:
         assert self.permission is not None, "a visit has begun"
@@ -135,15 +132,18 @@ class Terminal:
             self._paper.line("nothing to try again yet")
 
     async def _compact(self, focus: str) -> None:
+        compacting = self.conversation.compact(focus, self._display.show)
         async with self._display.watched():
-            outcome = await self._interrupts.guard(self.conversation.compact(focus, self._display.show))
+            outcome = await self._desk.hold(compacting, lambda outcome: isinstance(outcome, Answered))
         if isinstance(outcome, Cancelled):
             self.tell("cancelled")
 
-    async def _answer(self, asked: Coroutine[Any, Any, tuple[Turn, Outcome] | None]) -> bool:
+    async def _answer(self, turn: Coroutine[Any, Any, tuple[Turn, Outcome] | None]) -> bool:
         """Shows a turn from its first word to its end; False when there was none."""
         async with self._display.watched():
-            answered = await self._interrupts.guard(asked)
+            answered = await self._desk.hold(
+                turn, lambda ended: ended is not None and isinstance(ended[1], Answered)
+            )
         if answered is not None:
             self._display.end(*answered, self.conversation.agent.max_steps)
             self._paper.line("")
@@ -154,7 +154,7 @@ class Terminal:
         assert self.permission is not None, "a visit has begun"
         match name:
             case "help":
-                self._paper.line(help_text())
+                self._paper.line(f"{help_text()}\n\n{HELP}")
             case "new":
                 left = self.conversation.leave()
                 self.permission.always = ()

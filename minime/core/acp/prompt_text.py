@@ -5,6 +5,7 @@ from posixpath import basename
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from minime.core.acp.state import Block
+from minime.core.mentions import fenced
 from minime.core.tools.toolbox import ReadFile
 from minime.core.turn import Turn, start
 
@@ -61,19 +62,15 @@ def _given(block: Block, text: str | None) -> str:
         case "text":
             return ""
         case "resource" if block.text:
-            return _file(block.uri, block.text)
+            return fenced(block.uri, block.text)
         case "resource_link" if text is not None:
-            return _file(block.uri, text)
+            return fenced(block.uri, text)
         case "resource_link":
             return f"The user points to {block.uri}{f' ({block.name})' if block.name else ''}."
         case "resource":
             return f"The user gave {block.uri} ({block.mime or 'binary'}), which is no text."
         case _:
             return f"The user gave content of type {block.mime or block.type}, which this model is not shown."
-
-
-def _file(uri: str, text: str) -> str:
-    return f"{uri}:\n```\n{text.rstrip()}\n```"
 
 
 def _address(block: Block) -> SplitResult:

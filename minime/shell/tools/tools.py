@@ -69,7 +69,7 @@ class Tools:
         call: CallServer | None = None,
     ) -> None:
         self._inside = Inside(root, cwd, also)
-        self._cwd = cwd
+        self.cwd = cwd
         self._command_timeout = command_timeout
         self._secrets = secrets
         self._secret_names = frozenset(secret_names)
@@ -158,11 +158,11 @@ class Tools:
             case Ready(action=ListDirectory() as action, place=Place() as place):
                 from minime.shell.tools.search_tool import list_directory
 
-                return list_directory(place, action, self._environment(), stop)
+                return list_directory(place, action, self.environment(), stop)
             case Ready(action=Search() as action, place=Place() as place):
                 from minime.shell.tools.search_tool import search
 
-                return search(place, action, self._environment(), stop)
+                return search(place, action, self.environment(), stop)
             case _:
                 return Said("not prepared", failed=True)
 
@@ -170,9 +170,10 @@ class Tools:
         from minime.shell.tools.run_tool import run_command
 
         seconds = command_seconds(action.timeout, self._command_timeout)
-        return run_command(action.command, self._cwd, self._environment(), seconds, self._secrets, stop, show)
+        return run_command(action.command, self.cwd, self.environment(), seconds, self._secrets, stop, show)
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """What commands find in theirs: mm's own, without the configured secrets."""
         return command_environment(os.environ, self._secret_names, self._secrets)
 
     def _plain(self, text: str) -> str:
