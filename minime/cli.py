@@ -232,6 +232,6 @@ def _unknown_verb(words: Sequence[str]) -> str:
     if parent is None or words[1] in parent:
         return ""
     verbs = sorted(name for name in parent if not name.startswith("-"))
-    near = get_close_matches(words[1], verbs, 1, 0.5)
+    near = get_close_matches(words[1], verbs, 1, 0.6)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(verbs)}"
     return f"mm {words[0]} has no verb {words[1]!r}: {hint}"

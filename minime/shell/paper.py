@@ -76,7 +76,7 @@ class Paper:
         if not self.styles or not (text or self._passing):
             return
         text = f" {text}" if text and self._column else text
-        back = f"\x1b[{self._passing}D" if self._passing else ""
+        back = self._back() if self._passing else ""
         self._passing = width(text)
         with contextlib.suppress(OSError):
             self.stream.write(f"{back}\x1b[2m{clean(text)}\x1b[0m\x1b[K" if text else f"{back}\x1b[K")
@@ -84,7 +84,11 @@ class Paper:
 
     def _take_away(self) -> str:
         passing, self._passing = self._passing, 0
-        return f"\x1b[{passing}D\x1b[K" if passing else ""
+        return f"{self._back()}\x1b[K" if passing else ""
+
+    def _back(self) -> str:
+        """To where the passing text began. The terminal may have moved the cursor on: it shows typed keys."""
+        return f"\x1b[{self._column % max(1, self.columns) + 1}G" if self._column else "\r"
 
     def _move(self, text: str) -> None:
         _, line_end, rest = text.rpartition("\n")

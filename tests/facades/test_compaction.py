@@ -96,7 +96,7 @@ def test_compact_in_the_terminal(project: Path, golden: Golden) -> None:
         mm.type("/compact")
         mm.prompt(3)
         mm.type("/compact")
-        mm.see("compacting 2 turns …\n(.|\n)*compacting")
+        mm.see(r"compacting 2 turns +\d")
         mm.press("c")
         mm.prompt(4)
         assert summed_up(project) == [0] * 4, "cancelled and failed ones change nothing"

@@ -328,7 +328,7 @@ def test_a_folder_that_cannot_be_written_costs_no_answer(project: Path) -> None:
         (["--foo"], "Unknown option"),
         (["--mode", "wild", "q"], "--mode"),
         (["--resume"], "--resume"),
-        (["sessions", "are", "fun"], "do not belong"),
+        (["sessions", "are", "fun"], "mm sessions has no verb 'are': there are check"),
         (["sessions", "show"], "ID"),
         (["sessions", "--limit", "0"], "--limit"),
         (["--json"], "no question"),
