@@ -3,7 +3,7 @@
 import asyncio
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from minime.core.config.settings import McpCommand, McpServer, McpUrl
 from minime.core.model.servers import is_loopback
 from minime.core.text import mask, one_line
 from minime.core.tools.outside import CallOutside, Offer, Report, offers
-from minime.core.tools.outside_text import progress_text, result_said
+from minime.core.tools.outside_text import START_SECONDS, progress_text, result_said
 from minime.core.tools.toolbox import Said
 from minime.shell.mcp.child import Child, start_process
 from minime.shell.mcp.stdio import child_streams
@@ -66,29 +66,30 @@ class Server:
         self._offers: dict[str, Offer] = {}
         self._settled = asyncio.Event()
         self._child = Child(self._settled.clear)
-        self._may_restart = True
+        self._pauses = list(_pauses(wanted))
+        self._why = ""
         self._relisting: set[asyncio.Task[None]] = set()
         self.report = Report(name, mask(_place(wanted), world.secrets), "starting")
 
     async def run(self) -> None:
         """Holds the server until it is given up, or the task is cancelled; then it is ended."""
         while True:
-            why = await self._live()
+            self._why = mask(one_line(await self._live(), 300), self._world.secrets)
             self._client = None
-            again = self._may_restart and self.report.state == "ready"
-            self._may_restart = False
-            if not again:
-                self._report("broken", mask(one_line(why, 300), self._world.secrets))
+            if self.report.state != "ready" or not self._pauses:
+                self._report("broken", self._why)
                 self._settled.set()
                 return
             self._settled.clear()
+            await asyncio.sleep(self._pauses.pop(0))
 
     async def call(self, call: CallOutside, show: Callable[[str], None]) -> Said:
         """What the tool gives back, or in words why it gives nothing. Cancelled, it tells the server."""
-        await self._settled.wait()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._settled.wait(), START_SECONDS)
         client, child, offer = self._client, self._child, self._offers.get(call.name)
         if client is None or offer is None:
-            why = self.report.why or "it does not offer this tool any more"
+            why = self.report.why or (self._why if client is None else "it does not offer this tool any more")
             return Said(f"the MCP server {self.report.name} cannot be asked: {why}", failed=True)
 
         async def tell(progress: float, total: float | None, message: str | None) -> None:
@@ -114,7 +115,7 @@ class Server:
     def _said(self, asked: "asyncio.Task[types.CallToolResult]") -> Said:
         error = asked.exception()
         if error is None:
-            self._may_restart = True
+            self._pauses = list(_pauses(self._wanted))
             return result_said(asked.result().model_dump(by_alias=True, mode="json", exclude_none=True))
         if isinstance(self._wanted, McpUrl) and not isinstance(error, MCPError):
             self._child.leave()
@@ -205,6 +206,12 @@ async def _web_streams(url: str, headers: Mapping[str, str]) -> "AsyncIterator[T
     client = httpx2.AsyncClient(headers=dict(headers), timeout=timeout, trust_env=not is_loopback(url))
     async with client, streamable_http_client(url, http_client=client) as streams:
         yield streams
+
+
+def _pauses(wanted: McpServer) -> tuple[float, ...]:
+    """Seconds before each try to have a server back that has gone, since a call went well: a program is
+    started again once, and one elsewhere may be on its way back."""
+    return (0.0,) if isinstance(wanted, McpCommand) else (0.0, 1.0, 4.0, 15.0)
 
 
 def _place(wanted: McpServer) -> str:
