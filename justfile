@@ -54,6 +54,10 @@ package:
     uv build --quiet
     uv run --isolated --no-project --with dist/minime-*.whl -- mm --version
 
+# the picture of a visit in the README, drawn from the real mm
+record:
+    uv run python -m tests.record
+
 # what the docs claim: commands, goldens shown, links
 docs-check:
     uv run pytest -q tests/house/test_docs.py

@@ -11,25 +11,30 @@ class Entry(msgspec.Struct, frozen=True):
     name: str
     argument: str
     help: str
+    group: str = "mm"
+
+
+MANY, ONE, MODEL = "Conversations", "This conversation", "Model and tools"
+GROUPS = (ONE, MANY, MODEL, "mm")
 
 
 COMMANDS = (
     Entry("help", "", "this list"),
-    Entry("new", "", "leave this one; the next question opens a new one"),
-    Entry("sessions", "", "the conversations of this project"),
-    Entry("resume", "ID", "take up another: number in the list, piece of an id, last"),
-    Entry("retry", "", "go on with an unfinished turn, or ask the last one again"),
-    Entry("undo", "", "take the last turn back; files stay as they are"),
-    Entry("fork", "", "go on in a copy, and leave this conversation as it is"),
-    Entry("compact", "[WORDS]", "sum up older turns to make room; WORDS: what to keep"),
-    Entry("title", "TEXT", "give this conversation a title"),
-    Entry("export", "[FORM] [FILE]", "write it to a file: markdown, html, json, acp"),
-    Entry("errors", "", "what went wrong in this conversation"),
-    Entry("context", "", "tokens used and left, and what takes the room"),
-    Entry("model", "[NAME]", "which model answers, or another one from now on"),
-    Entry("tools", "", "what the model can do"),
-    Entry("mode", "[MODE]", "what passes unasked: ask, auto-edit, auto, read-only"),
-    Entry("permissions", "[clear]", "what was allowed here, and taking it back"),
+    Entry("new", "", "leave this one; the next question opens a new one", MANY),
+    Entry("sessions", "", "the conversations of this project", MANY),
+    Entry("resume", "ID", "take up another: number in the list, piece of an id, last", MANY),
+    Entry("retry", "", "go on with an unfinished turn, or ask the last one again", ONE),
+    Entry("undo", "", "take the last turn back; files stay as they are", ONE),
+    Entry("fork", "", "go on in a copy, and leave this conversation as it is", ONE),
+    Entry("compact", "[WORDS]", "sum up older turns to make room; WORDS: what to keep", ONE),
+    Entry("title", "TEXT", "give this conversation a title", ONE),
+    Entry("export", "[FORM] [FILE]", "write it to a file: markdown, html, json, acp", ONE),
+    Entry("errors", "", "what went wrong in this conversation", ONE),
+    Entry("context", "", "tokens used and left, and what takes the room", ONE),
+    Entry("model", "[NAME]", "which model answers, or another one from now on", MODEL),
+    Entry("tools", "", "what the model can do", MODEL),
+    Entry("mode", "[MODE]", "what passes unasked: ask, auto-edit, auto, read-only", MODEL),
+    Entry("permissions", "[clear]", "what was allowed here, and taking it back", MODEL),
     Entry("quit", "", "leave; Ctrl-D does the same"),
 )
 
@@ -83,7 +88,12 @@ def parse_command(line: str, commands: tuple[Entry, ...] = COMMANDS) -> Command:
 
 
 def help_text(commands: tuple[Entry, ...] = COMMANDS) -> str:
-    """All commands, one a line, aligned."""
-    heads = [f"/{entry.name} {entry.argument}".rstrip() for entry in commands]
-    width = max(map(len, heads))
-    return "\n".join(f"{head:{width}}  {entry.help}" for head, entry in zip(heads, commands, strict=True))
+    """All commands in their groups, one a line, aligned."""
+    heads = {entry.name: f"/{entry.name} {entry.argument}".rstrip() for entry in commands}
+    width = max(map(len, heads.values()))
+    parts = (
+        "\n".join([group, *(f"{heads[entry.name]:{width}}  {entry.help}" for entry in entries)])
+        for group in GROUPS
+        if (entries := [entry for entry in commands if entry.group == group])
+    )
+    return "\n\n".join(parts)

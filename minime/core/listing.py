@@ -6,9 +6,13 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from minime.core.cells import cut, width
 from minime.core.session import VERSION, turns
 from minime.core.text import one_line
 from minime.core.values import Session, Time
+
+WIDE = 76
+"""Columns of a terminal from which on a row shows all that it has."""
 
 HEAD_BYTES = 4096
 """How much of a file is enough to list it: the short keys stand first."""
@@ -125,15 +129,28 @@ def head_row(number: int, head: Head) -> Row:
     return Row(number, head.id, updated=head.updated, title=head.title, damaged=head.damaged)
 
 
-def row_text(row: Row, local: Callable[[datetime], datetime]) -> str:
+def row_text(row: Row, local: Callable[[datetime], datetime], columns: int = 0) -> str:
     """A row for people: number (none where it is 0), id, last use in local time, turns, title, and what is
-    wrong with it."""
+    wrong with it. On a terminal of so many `columns` it is one line, and a narrow one has less of it."""
+    if columns:
+        return _fitting(row, local, columns)
     number = f"{row.number or '':>3}"
     if row.damaged:
         return f"{number}  {row.id}  damaged: {row.damaged}"
     when = f"{local(row.updated):%Y-%m-%d %H:%M}" if row.updated else ""
     trouble = f" · ⚠️ {count(row.errors, 'error')}" if row.errors else ""
     return f"{number}  {row.id}  {when:16}  {count(row.turns, 'turn'):>8}  {one_line(row.title)}{trouble}"
+
+
+def _fitting(row: Row, local: Callable[[datetime], datetime], columns: int) -> str:
+    wide = columns >= WIDE
+    head = f"{row.number or '':>3}  {row.id if wide else row.id[-8:]}  "
+    if row.damaged:
+        return cut(f"{head}damaged: {row.damaged}", columns)
+    when = f"{local(row.updated):{'%Y-%m-%d %H:%M' if wide else '%Y-%m-%d'}}" if row.updated else ""
+    head += f"{when:16}  {count(row.turns, 'turn'):>8}  " if wide else f"{when:10}  "
+    trouble = f" · ⚠️ {count(row.errors, 'error') if wide else row.errors}" if row.errors else ""
+    return head + cut(one_line(row.title), max(1, columns - width(head) - width(trouble))) + trouble
 
 
 def count(number: int, noun: str) -> str:

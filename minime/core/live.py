@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from minime.core.cells import width
 from minime.core.compaction import compacted_text
 from minime.core.diffs import changed_text, diff_lines, diff_pieces
 from minime.core.events import (
@@ -32,7 +33,9 @@ from minime.core.events import (
 from minime.core.folding import Output, add_output, end_output
 from minime.core.listing import count
 from minime.core.markdown import page
+from minime.core.markdown.inline import Span
 from minime.core.markdown.page import Page
+from minime.core.markdown.wrapping import wrapped
 from minime.core.pieces import Piece, Pieces
 from minime.core.screen import verdict
 from minime.core.text import seconds_text
@@ -93,12 +96,12 @@ def show_outcome(screen: Screen, turn: Turn, outcome: Outcome, max_steps: int) -
     closed = _close(screen)
     match outcome:
         case Failed(shown=shown):
-            return (*closed, Piece(f"{shown}\n", "red"))
+            return (*closed, *line_pieces(shown, "red", screen.columns))
         case Cancelled():
             return (*closed, Piece("cancelled\n", "yellow"))
         case Answered():
             line = stopped_text(turn_stopped(turn), max_steps)
-            return (*closed, Piece(f"{line}\n", "yellow")) if line else closed
+            return (*closed, *line_pieces(line, "yellow", screen.columns)) if line else closed
 
 
 def unsettled(screen: Screen) -> str:
@@ -117,7 +120,15 @@ def closed(screen: Screen) -> tuple[Screen, Pieces]:
 
 
 def _line(screen: Screen, text: str, style: str) -> tuple[Screen, Pieces]:
-    return fresh(screen), (*_close(screen), Piece(f"{text}\n", style))
+    return fresh(screen), (*_close(screen), *line_pieces(text, style, screen.columns))
+
+
+def line_pieces(text: str, style: str, columns: int) -> Pieces:
+    """A line of its own; on a terminal it is broken at words."""
+    if not columns or width(text) <= columns:
+        return (Piece(f"{text}\n", style),)
+    lines = wrapped((Span(text, style),), columns)
+    return tuple(piece for line in lines for piece in (*line, Piece("\n")))
 
 
 def _answer(screen: Screen, text: str) -> tuple[Screen, Pieces]:

@@ -158,10 +158,10 @@ def _secrets_pattern(secrets: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 def seconds_text(seconds: float) -> str:
-    """How long it took: `under 1 s`, `2.4 s`, `12 s`, `3 min 5 s`."""
-    if seconds < 1:
+    """How long it took: `under 1 s`, `2.4 s`, `12 s`, `3 min 5 s`; whole seconds without a fraction."""
+    if seconds < 1 and not isinstance(seconds, int):
         return "under 1 s"
-    if seconds < 9.95:
+    if seconds < 9.95 and not isinstance(seconds, int):
         return f"{seconds:.1f} s"
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60:,} min {whole % 60} s"

@@ -32,11 +32,12 @@ Doing = Literal["waiting", "thinking", "answering", "running", "compacting"]
 
 class Waiting(msgspec.Struct, frozen=True):
     """What is being done since when (seconds), how many pieces have come, and the newest words of them;
-    `heard` is when the last one came."""
+    `first` and `heard` are when the first and the last one came."""
 
     doing: Doing = "waiting"
     since: float = 0.0
     heard: float = 0.0
+    first: float = 0.0
     pieces: int = 0
     words: str = ""
     about: str = ""
@@ -72,9 +73,10 @@ def waiting_text(waiting: Waiting, now: float, room: int, unsettled: str = "") -
     passed = now - waiting.since
     frame = FRAMES[int(now / TICK) % len(FRAMES)]
     about = "thinking " if waiting.doing == "thinking" else waiting.about
-    line = f"{frame} {about}{seconds_text(max(1.0, float(int(passed))))}"
-    if waiting.pieces >= 10 and passed >= 1:
-        line += f" · ~{waiting.pieces / passed:.0f} tokens/s"
+    line = f"{frame} {about}{seconds_text(int(passed))}"
+    streamed = now - waiting.first
+    if waiting.pieces >= 10 and streamed >= 1:
+        line += f" · ~{waiting.pieces / streamed:.0f} tokens/s"
     if unsettled:
         return f"{_end_of(unsettled, room - width(line) - 1)} {line}" if width(line) + 6 < room else line
     words = _last_words(waiting, room - width(line) - 4)
@@ -83,9 +85,10 @@ def waiting_text(waiting: Waiting, now: float, room: int, unsettled: str = "") -
 
 def _more(waiting: Waiting, doing: Doing, text: str, now: float) -> Waiting:
     if waiting.doing != doing:
-        return Waiting(doing, now, now, 1, text[-TAIL:])
+        return Waiting(doing, now, now, now, 1, text[-TAIL:])
     words = (waiting.words + text)[-TAIL:]
-    return msgspec.structs.replace(waiting, heard=now, pieces=waiting.pieces + 1, words=words)
+    first = waiting.first if waiting.pieces else now
+    return msgspec.structs.replace(waiting, heard=now, first=first, pieces=waiting.pieces + 1, words=words)
 
 
 def _last_words(waiting: Waiting, room: int) -> str:

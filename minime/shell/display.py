@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from minime.core.events import Event, Outcome, TextDelta
-from minime.core.live import Screen, closed, fresh, show_event, show_outcome, unsettled
+from minime.core.live import Screen, closed, fresh, line_pieces, show_event, show_outcome, unsettled
 from minime.core.pieces import Pieces, Style
 from minime.core.turn import Turn
 from minime.core.waiting import TICK, Waiting, notice, waiting_text
@@ -31,7 +31,7 @@ class Display:
     def tell(self, line: str, style: Style = "yellow") -> None:
         """A line of its own."""
         self.pause()
-        self._rest.line(line, style)
+        self._rest.write(line_pieces(line, style, self._rest.columns))
 
     def show(self, event: Event) -> None:
         """Puts `event` down."""

@@ -1,7 +1,6 @@
 """The only loop: asks the model and runs tools until a turn is whole, was cancelled or has failed."""
 
 import asyncio
-import time
 import traceback
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
@@ -51,6 +50,7 @@ from minime.core.turn import (
     with_partial,
 )
 from minime.core.values import Assistant, Session, Tool, ToolCall
+from minime.shell import clock
 from minime.shell.compacting import SumUp, sum_up, tell_failure, tell_fault
 from minime.shell.model.model import ModelFailed
 from minime.shell.tools.tools import Impossible, Ready
@@ -209,7 +209,7 @@ async def _after_refusal(
 
 async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools: tuple[str, ...]) -> Tool:
     """What `call` came to, told in events: one start, one finish."""
-    began = time.monotonic()
+    began = clock.ticks()
     started = False
 
     def start(title: str, ready: Ready | None = None) -> None:
@@ -220,7 +220,7 @@ async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools:
     def finish(result: Tool) -> Tool:
         if not started:
             start(call.function.name)
-        emit(ToolFinished(result, round(time.monotonic() - began, 3)))
+        emit(ToolFinished(result, round(clock.ticks() - began, 3)))
         return result
 
     count = same_calls(turn, call.id)
@@ -244,7 +244,7 @@ async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools:
         if refusal:
             return finish(Tool(call.id, refusal, failed=True))
         emit(ToolRunning(call.id))
-        began = time.monotonic()
+        began = clock.ticks()
         result = await hands.run(call.id, ready, lambda piece: emit(ToolProgress(call.id, piece)))
         if count >= SAME_CALL_WARNED:
             warning = SAME_CALL_WARNING.format(count=count)

@@ -33,7 +33,7 @@ def list_sessions(store: Store, limit: int | None, *, as_json: bool) -> int:
     if not heads:
         Paper(sys.stderr).line("no sessions here yet")
     for row in store.rows(shown):
-        out.line(row_text(row, clock.local), "red" if row.damaged else "")
+        out.line(row_text(row, clock.local, out.columns), "red" if row.damaged else "")
     if len(shown) < len(heads):
         Paper(sys.stderr).line(f"… and {len(heads) - len(shown)} older (--all)", "dim")
     return DONE

@@ -216,8 +216,9 @@ class Terminal:
             self.tell(f"cannot read {store.folder}: {error.strerror or error}", "red")
             return
         for row in store.rows(tuple(head.id for head in heads[:SHOWN_ROWS])):
-            here = " (this one)" if row.id == self.conversation.session.id else ""
-            self._paper.line(row_text(row, clock.local) + here, "red" if row.damaged else "")
+            mark = "*" if row.id == self.conversation.session.id else " "
+            text = mark + row_text(row, clock.local, self._paper.columns)[1:]
+            self._paper.line(text, "red" if row.damaged else "")
         if not heads:
             self._paper.line("no sessions here yet")
         if len(heads) > SHOWN_ROWS:

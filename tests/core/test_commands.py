@@ -41,5 +41,5 @@ def test_a_word_like_no_command_points_to_the_help() -> None:
 
 def test_the_help_names_every_command_within_80_columns() -> None:
     text = help_text()
-    assert all(f"/{entry.name}" in text for entry in COMMANDS)
+    assert all(f"\n/{entry.name}" in text for entry in COMMANDS)
     assert all(len(line) <= 80 for line in text.splitlines())

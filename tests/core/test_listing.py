@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 
+from minime.core.cells import width
 from minime.core.codec import encode
 from minime.core.events import Failed
 from minime.core.listing import (
@@ -183,3 +184,14 @@ def test_a_head_that_is_not_as_mm_writes_it_tells_nothing(was: bytes, by: bytes)
 @pytest.mark.parametrize("id", ["20260916-101530-4f2a9c1e", "20261399-000000-00000000"])
 def test_an_id_says_when_it_was_drawn(id: str) -> None:
     assert drawn(id) == (NOW if id == ID else datetime.fromtimestamp(0, UTC))
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_row_on_a_terminal_is_one_line_that_still_tells_of_trouble(columns: int) -> None:
+    row = Row(3, ID, updated=LATER, turns=2, title="中文 " * 40, errors=2)
+    text = row_text(row, lambda moment: moment, columns)
+    assert width(text) == columns or width(text) == columns - 1
+    assert text.startswith(f"  3  {ID if columns == 80 else ID[-8:]}  2026-09-16")
+    assert "…" in text
+    assert text.endswith("⚠️ 2 errors" if columns == 80 else "⚠️ 2")
+    assert width(row_text(Row(2, ID, damaged="truncated " * 20), lambda moment: moment, columns)) <= columns

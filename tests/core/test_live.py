@@ -24,7 +24,7 @@ from minime.core.events import (
     UsageSeen,
 )
 from minime.core.folding import FIRST, LAST
-from minime.core.live import Screen, show_event, show_outcome
+from minime.core.live import Screen, show_event, show_outcome, unsettled
 from minime.core.markdown.page import rendered
 from minime.core.pieces import Piece, Pieces, plain
 from minime.core.turn import Turn, stopped
@@ -195,8 +195,23 @@ def test_a_compaction_leaves_one_line_on_a_terminal() -> None:
     done = Compacted(8, 4, 2, 9100, 1400, Assistant("It was so."))
     begun: list[tuple[float, Event]] = [(0.0, CompactionStarted(4)), (1.0, CompactionProgress("It was"))]
     assert (
-        on_terminal(*begun, (2.0, done))
+        on_terminal(*begun, (2.0, done), columns=80)
         == "compacted: 6 turns → 1 summary + 2 turns (~9,100 → ~1,400 tokens)\n"
     )
     assert on_terminal(*begun, (2.0, CompactionFailed("no summary"))) == "no summary\n"
     assert shown(CompactionStarted(4)) == "compacting 4 turns …\n"
+
+
+def test_a_line_that_is_too_long_for_a_terminal_is_broken_at_words() -> None:
+    line = "the server has read about 10 of about 1,100 tokens"
+    assert on_terminal((0.0, Notice(line))) == "the server has read about 10 of about\n1,100 tokens\n"
+    assert on_terminal(outcome=Failed(line)) == "the server has read about 10 of about\n1,100 tokens\n"
+    assert shown(Notice(line)) == f"{line}\n"
+
+
+def test_words_that_are_not_down_yet_are_known() -> None:
+    screen, _ = show_event(Screen(columns=40), TextDelta("one two **thr"))
+    assert unsettled(screen) == "**thr"
+    screen, _ = show_event(Screen(columns=40), TextDelta("one two"))
+    assert unsettled(screen) == "two"
+    assert unsettled(Screen(columns=40)) == ""

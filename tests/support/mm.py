@@ -135,6 +135,10 @@ class Visitor:
         """What stands on the screen, without the spaces and empty lines behind it."""
         return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
 
+    def cells(self, row: int) -> list[pyte.screens.Char]:
+        """The characters of a row, each with how it looks."""
+        return [self._screen.buffer[row][column] for column in range(self._screen.columns)]
+
     def _read(self, within: float) -> bool:
         """Takes what mm wrote; False at its end."""
         try:
