@@ -19,6 +19,7 @@ VERBS = frozenset({
     "explain",
     "init",
     "mcp",
+    "replay",
     "schema",
     "sessions",
     "setup",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter
@@ -139,6 +140,24 @@ def config(
         trust=trust,
         start=start_of(project),
     )
+
+
+@app.command
+def replay(
+    file: Path,
+    /,
+    *,
+    against: Annotated[Path, Parameter(name="--against", help="The folder with what is kept of it.")],
+    update: Annotated[
+        bool, Parameter(name="--update", negative="", help="Keep what is done today from now on.")
+    ] = False,
+    config: Config = None,
+    project: Project = None,
+) -> int:
+    """Put a recorded conversation through the agent as it is today, and compare; no model is asked."""
+    from minime.shell.replaying import replay as put_through
+
+    return put_through(file, against, project_of(project), os.environ, config=config, update=update)
 
 
 @app.command

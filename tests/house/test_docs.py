@@ -1,6 +1,7 @@
 """What the documentation claims: its links, the outputs it shows, the commands, options and keys it names."""
 
 import ast
+import doctest
 import re
 import tomllib
 from collections.abc import Callable
@@ -149,6 +150,17 @@ def test_every_key_is_made_use_of() -> None:
     assert not {key.name for key in KEYS if re.sub("[A-Z]", r"_\g<0>", key.name).lower() not in used}
 
 
+def test_the_examples_of_the_toolkit_do_what_they_show() -> None:
+    blocks = re.findall(
+        r"^```python\n(.*?)^```", docs.read(REFERENCE / "toolkit.md"), re.DOTALL | re.MULTILINE
+    )
+    told: list[str] = []
+    example = doctest.DocTestParser().get_doctest("".join(blocks), {}, "toolkit.md", None, None)
+    done = doctest.DocTestRunner().run(example, out=told.append)
+    assert done.failed == 0, "".join(told)
+    assert done.attempted > 50
+
+
 def test_every_package_that_is_taken_is_accounted_for() -> None:
     project = tomllib.loads(docs.read(ROOT / "pyproject.toml"))["project"]
     wanted = [
@@ -169,6 +181,7 @@ def test_every_package_that_is_taken_is_accounted_for() -> None:
         ("help-sessions-show", ("sessions", "show")),
         ("help-sessions-export", ("sessions", "export")),
         ("help-config", ("config",)),
+        ("help-replay", ("replay",)),
         ("help-trust", ("trust",)),
     ],
 )
