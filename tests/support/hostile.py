@@ -8,6 +8,8 @@ from minime.core.values import Assistant, Diff, ErrorRecord, Pending, Session, T
 from tests.support.values import NOW, fresh, talked
 
 PROBE = "http://127.0.0.1:9/probe"
+"""What every attack wants to have fetched."""
+
 ATTACKS = (
     "<script>document.title='broken'</script>",
     f"<img src={PROBE} onerror=\"document.title='broken'\">",
