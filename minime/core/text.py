@@ -29,6 +29,7 @@ _ESCAPE_BEGUN = re.compile(
 _MAY_BEGIN = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f\r]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSEEN = bytes(code for code in range(128) if (code < 32 and code not in b"\t\n") or code == 127)
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _SPOOFS = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
@@ -47,6 +48,8 @@ def clean(text: str | bytes) -> str:
 def is_plain(text: str) -> bool:
     """Whether the text is made of nothing but characters that are seen, spaces, tabs and newlines. It is the
     quick way to know that for sure; False means that a closer look is needed."""
+    if text.isascii():
+        return len(text.encode().translate(None, _UNSEEN)) == len(text)
     return text.replace("\n", "").replace("\t", "").isprintable()
 
 

@@ -5,14 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from minime.core.formats import Format, format_of
-from minime.core.listing import Found, NotFound, pick
 from minime.shell.exporting import Written, export_pieces, write_file
 from minime.shell.paper import Paper
-from minime.shell.store import Loaded, NotLoaded, Store
+from minime.shell.store import Store
+from minime.shell.wanted_session import one_look, wanted_session
 
 DONE, FAILED = 0, 1
 
 
+@one_look()
 def export_session(
     store: Store,
     wanted: str,
@@ -25,21 +26,12 @@ def export_session(
     """Writes the conversation that `wanted` means. Without a format the end of the file's name decides, else
     it is Markdown. `ask` is put the question whether a file may be written over."""
     err = Paper(sys.stderr)
-    match pick(tuple(head.id for head in store.heads()), wanted):
-        case NotFound(message=message):
-            err.line(f"mm: {message}", "red")
-            return FAILED
-        case Found(id=id):
-            pass
-    match store.load(id):
-        case NotLoaded(reason=reason):
-            err.line(f"mm: cannot read session {id}: {reason}", "red")
-            return FAILED
-        case Loaded(session=session):
-            pass
+    session = wanted_session(store, wanted)
+    if session is None:
+        return FAILED
     to_stdout = output is None or str(output) == "-"
     form = format or (None if output is None else format_of(output.name)) or "markdown"
-    pieces = iter((store.read(id),)) if form == "json" else export_pieces(session, form, cwd)
+    pieces = iter((store.read(session.id),)) if form == "json" else export_pieces(session, form, cwd)
     if output is None or to_stdout:
         sys.stdout.flush()
         for piece in pieces:

@@ -16,7 +16,7 @@ from minime.shell import clock
 from minime.shell.pager import paged
 from minime.shell.paper import Paper
 from minime.shell.store import Store
-from minime.shell.wanted_session import wanted_session
+from minime.shell.wanted_session import one_look, wanted_session
 
 DONE, FAILED = 0, 1
 
@@ -39,6 +39,7 @@ def list_sessions(store: Store, limit: int | None, *, as_json: bool) -> int:
     return DONE
 
 
+@one_look()
 def show_session(store: Store, wanted: str, *, errors: bool, as_json: bool) -> int:
     """The conversation that `wanted` means, or its error records; as JSON: its file as it is."""
     session = wanted_session(store, wanted)

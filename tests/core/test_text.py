@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.text import clean, clip, clip_ends, feed, indented, mask, one_line
+from minime.core.text import clean, clip, clip_ends, feed, indented, is_plain, mask, one_line
 
 # Pieces that make escape sequences, line ends and secrets likely, whole and cut in two.
 TOKENS = "a é \n \r \t \x00 \x07 \x1b [ 3 1m ] 0;t \\ P \x9b \x9c m \ud83d \x85 se cret sec K3y-1 K3y (B"
@@ -111,3 +111,10 @@ def test_what_is_broken_at_words_keeps_them_all(text: str, width: int) -> None:
         assert all(len(line) < width for line in shown.splitlines())
     if width == 0:
         assert shown == f"in  {text}\n"
+
+
+@given(st.text(st.characters() | st.sampled_from("\x00\t\n\r\x1b\x7f\x85\ud800\u202e é")))
+def test_a_plain_text_is_one_that_cleaning_leaves_alone(text: str) -> None:
+    plain = is_plain(text)
+    assert not plain or clean(text) == text
+    assert plain or not text.isascii() or clean(text) != text

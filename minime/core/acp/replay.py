@@ -14,6 +14,7 @@ def replay_updates(session: Session, cwd: str) -> Iterator[Update]:
     Nothing of mm's own is shown: no system prompt, no error record, no pending round, no summary question.
     """
     taken: set[str] = set()
+    counts: dict[str, int] = {}
     for place, message in enumerate(session.messages):
         id = f"m{place}"
         match message:
@@ -28,16 +29,18 @@ def replay_updates(session: Session, cwd: str) -> Iterator[Update]:
                     continue
                 results = _results(session.messages, place)
                 for call in message.tool_calls:
-                    shown_id = fresh_id(call.id, taken)
+                    counts[call.id] = counts.get(call.id, 0) + 1
+                    shown_id = fresh_id(call.id, taken, counts[call.id])
                     taken.add(shown_id)
                     yield finished_call(call, results.get(call.id), cwd, shown_id)
             case User() | System() | Tool():
                 pass
 
 
-def fresh_id(id: str, taken: Set[str]) -> str:
-    """The id, or one like it that is not among those taken: an editor knows a call by its id alone."""
-    fresh, number = id, 1
+def fresh_id(id: str, taken: Set[str], count: int = 1) -> str:
+    """The id, or one like it that is not among those taken: an editor knows a call by its id alone. `count`
+    is how often the id has come, this time included, where that is known; it spares a long search."""
+    fresh, number = (id, 1) if count == 1 else (f"{id}.{count}", count)
     while not fresh or fresh in taken:
         number += 1
         fresh = f"{id}.{number}"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from minime.core.acp.replay import replay_updates
 from minime.core.acp.sizes import MOST_SHOWN, cut, pieces
 from minime.core.acp.tool_calls import finished_call, started_call
+from minime.core.acp.updates import Shown
 from minime.core.acp.wire import write_notification
 from minime.core.session import append_turn
 from minime.core.turn import Turn
@@ -148,3 +149,11 @@ def test_a_cut_text_fits_and_a_text_that_fits_is_left_alone(text: str, most: int
     assert short == text or len(json.dumps(text)) > most
     assert "".join(pieces(text)) == text
     assert MOST_SHOWN * 5 <= 1_000_000
+
+
+def test_calls_whose_ids_repeat_are_told_apart_in_a_replay() -> None:
+    ids = ["a", "a", "a.2", "", "a", "", "a.3", "a.2"]
+    messages = tuple(Assistant("", (tool_call(id, "read_file", "{}"),)) for id in ids)
+    session = msgspec.structs.replace(fresh(), messages=messages)
+    shown = [update.tool_call_id for update in replay_updates(session, "/w") if isinstance(update, Shown)]
+    assert shown == ["a", "a.2", "a.2.2", ".2", "a.3", ".3", "a.3.2", "a.2.3"]
