@@ -64,10 +64,13 @@ def test_what_went_wrong_is_said_and_nobody_there_changes_nothing(tmp_path: Path
 def test_the_change_is_made_on_consent_and_not_proposed_again(tmp_path: Path, mm: Mm) -> None:
     keep(tmp_path, SILENT)
     config = tmp_path / "agent.yaml"
-    config.write_text("# mine\nwatchdogTimeout: 100s # short\nmaxSteps: 9\n")
+    config.write_text("# mine\napiKey: sk-secret-1\nwatchdogTimeout: 100s # short\nmaxSteps: 9\n")
     config.chmod(0o640)
-    assert mm("explain", "1", "--yes")[0] == 0
-    assert config.read_text() == "# mine\nwatchdogTimeout: 240s # short\nmaxSteps: 9\n"
+    code, out, _ = mm("explain", "1", "--yes")
+    assert code == 0
+    assert "-watchdogTimeout: 100s # short\n+watchdogTimeout: 240s # short\n" in out
+    assert "sk-secret" not in out
+    assert config.read_text() == "# mine\napiKey: sk-secret-1\nwatchdogTimeout: 240s # short\nmaxSteps: 9\n"
     assert config.stat().st_mode & 0o777 == 0o640
     assert "This change" not in mm("explain", "1")[1]
 

@@ -35,10 +35,10 @@ def value_text(value: Any) -> str:
 
 
 def diff_lines(before: str, after: str, name: str) -> tuple[str, ...]:
-    """The lines that differ, in the form of `diff -u`."""
+    """The lines that differ, in the form of `diff -U0`: what stands beside them may be a secret."""
     return tuple(
         difflib.unified_diff(
-            before.splitlines(), after.splitlines(), name if before else "/dev/null", name, lineterm="", n=2
+            before.splitlines(), after.splitlines(), name if before else "/dev/null", name, lineterm="", n=0
         )
     )
 
