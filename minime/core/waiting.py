@@ -77,8 +77,10 @@ def waiting_text(waiting: Waiting, now: float, room: int, unsettled: str = "") -
     streamed = now - waiting.first
     if waiting.pieces >= 10 and streamed >= 1:
         line += f" · ~{waiting.pieces / streamed:.0f} tokens/s"
+    if unsettled and width(line) + 6 >= room:
+        return cut(line, room)
     if unsettled:
-        return f"{_end_of(unsettled, room - width(line) - 1)} {line}" if width(line) + 6 < room else line
+        return f"{_end_of(unsettled, room - width(line) - 1)} {line}"
     words = _last_words(waiting, room - width(line) - 4)
     return cut(f"{line} · {words}" if words else line, room)
 
