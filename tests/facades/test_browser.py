@@ -10,10 +10,7 @@ from tests.support.browser import Browser, find_browser
 from tests.support.hostile import ATTACKS, hostile
 
 PROGRAM = find_browser()
-pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine")
 
 
 @pytest.fixture(scope="module")

@@ -65,8 +65,11 @@ def _is_of_model(entry: Entry) -> bool:
 
 def _entry_text(entry: Entry) -> str:
     match entry:
-        case Prompt(text=text):
-            return _fold("System prompt", fenced(text))
+        case Called():
+            return _call_text(entry)
+        case Said(text=text, stopped=stopped):
+            line = cut_text(stopped)
+            return contained(text) + (f"\n*{_line(line)}*\n" if line else "")
         case Asked(text=text, added=added):
             typed = fenced(text) if _LAID_OUT.search(text) else _plain(text) + "\n"
             return _quoted(typed) + (f"\n{_fold('Added to the question', fenced(added))}" if added else "")
@@ -74,11 +77,8 @@ def _entry_text(entry: Entry) -> str:
             return f"*{_line(text)}*\n"
         case Thought(text=text):
             return _fold("Thought", fenced(text))
-        case Said(text=text, stopped=stopped):
-            line = cut_text(stopped)
-            return contained(text) + (f"\n*{_line(line)}*\n" if line else "")
-        case Called():
-            return _call_text(entry)
+        case Prompt(text=text):
+            return _fold("System prompt", fenced(text))
         case Left(result=result):
             return _fold("✗ a result without its call", fenced(result.content))
         case Wrong(record=record):
