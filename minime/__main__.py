@@ -15,6 +15,7 @@ VERBS = frozenset({
     "acp",
     "completion",
     "config",
+    "doctor",
     "errors",
     "explain",
     "init",

@@ -143,6 +143,7 @@ def config(
 
 
 @app.command
+<<<<<<< HEAD
 def replay(
     file: Path,
     /,
@@ -158,6 +159,31 @@ def replay(
     from minime.shell.replaying import replay as put_through
 
     return put_through(file, against, project_of(project), os.environ, config=config, update=update)
+=======
+def doctor(
+    *,
+    ask: Annotated[
+        bool, Parameter(name="--ask", negative="", help="Ask the model, too, whether it can call a tool.")
+    ] = False,
+    json: AsJson = False,
+    config: Config = None,
+    model: Model = None,
+    project: Project = None,
+) -> int:
+    """Check all that a question needs, and say how to mend what is wrong."""
+    from minime.shell.doctor import doctor as check
+
+    start = start_of(project)
+    return check(
+        project_of(project),
+        start.resolve(),
+        os.environ,
+        config=config,
+        options={"model": model},
+        ask=ask,
+        as_json=json,
+    )
+>>>>>>> ebb0299 (mm doctor looks at all that a question needs, and says how to mend what is wrong)
 
 
 @app.command

@@ -100,7 +100,7 @@ class Reach:
         """Who will answer, for a person at the start of a visit; asks servers, starts none."""
         name, server = await self.glance()
         if server is None:
-            return "no model server found"
+            return "no model server found (mm doctor)"
         if server.kind == "embedded":
             return f"{name}, embedded"
         if server == self._configured:
@@ -168,6 +168,20 @@ class Reach:
             offers.append(Offer(IN_HERE, (SMOLLM2_NAME,)))
         self._choices = choices(tuple(offers))
         return self._choices
+
+    async def configured_models(self) -> tuple[Server, tuple[str, ...] | str]:
+        """The server that the settings name, and the models there, or the line that says why they cannot be
+        had; raises nothing."""
+        assert self._configured is not None, "the settings name a server"
+        model = self._model(self._configured)
+        try:
+            return self._configured, await asyncio.wait_for(model.models(), 5 * SURVEY_SECONDS)
+        except ModelFailed as failed:
+            return self._configured, failed.failure.shown
+        except TimeoutError:
+            return self._configured, f"{self._configured.base_url} does not answer"
+        finally:
+            await model.close()
 
     def use(self, choice: Choice) -> None:
         """Has this model answer from the next request on; a request under way goes on as it is."""

@@ -39,6 +39,7 @@ there = tuple(
 )
 servers.find_server = partial(servers.find_server, there, within=10.0)
 servers.find_servers = partial(servers.find_servers, there, within=10.0)
+servers.look_for_servers = partial(servers.look_for_servers, there, within=10.0)
 embedded.has_engine = lambda: False
 clock.now, clock.stamp, clock.ticks = now, stamp, lambda: 0.0
 sys.exit(main())

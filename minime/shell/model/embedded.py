@@ -96,9 +96,9 @@ async def start(
 
     if not has_engine():
         return Stuck("no engine")
-    unfit = _unfit(weights)
-    if unfit is not None:
-        return unfit
+    stuck = unfit(weights)
+    if stuck is not None:
+        return stuck
     order = _order(weights, threads or thread_count(os.environ, _cores()), template, context_window)
     with tempfile.TemporaryFile() as words:
         process = _launch(words)
@@ -156,7 +156,8 @@ def _ended(process: subprocess.Popen[bytes], words: IO[bytes]) -> Stuck:
     return Stuck(meaning.why, said or meaning.detail)
 
 
-def _unfit(weights: Path) -> Stuck | None:
+def unfit(weights: Path) -> Stuck | None:
+    """Why a file is none to load, as far as its first bytes tell; None when it may be one."""
     try:
         with weights.open("rb") as file:
             return None if file.read(4) == b"GGUF" else Stuck("not a model")

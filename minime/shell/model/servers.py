@@ -36,6 +36,19 @@ async def find_servers(candidates: tuple[Known, ...] = KNOWN, *, within: float =
     return tuple([found async for found in _offers(candidates, within)])
 
 
+async def look_for_servers(
+    candidates: tuple[Known, ...] = KNOWN, *, within: float = WITHIN
+) -> tuple[tuple[Known, HttpAnswer], ...]:
+    """What answers at the places of `candidates` when asked for its models, whatever it is."""
+    asked = [asyncio.create_task(_models_page(entry.base_url)) for entry in candidates]
+    if asked:
+        await asyncio.wait(asked, timeout=within)
+    for task in asked:
+        task.cancel()
+    pages = await asyncio.gather(*asked, return_exceptions=True)
+    return tuple((entry, p) for entry, p in zip(candidates, pages, strict=True) if isinstance(p, HttpAnswer))
+
+
 async def _offers(candidates: tuple[Known, ...], within: float) -> AsyncGenerator[Offer, None]:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + within

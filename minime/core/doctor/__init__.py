@@ -1,0 +1,1 @@
+"""What `mm doctor` finds, as values: facts in, findings out."""
