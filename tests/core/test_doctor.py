@@ -33,7 +33,7 @@ from minime.core.doctor.place import (
 from minime.core.model.http_answer import HttpAnswer
 from minime.core.model.servers import KNOWN, Kind, Offer, Server
 from minime.core.model.windows import Window, assumed_window
-from minime.core.screen import plain
+from minime.core.pieces import plain
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 OLLAMA = Server("ollama", "http://127.0.0.1:11434/v1")

@@ -1,14 +1,15 @@
 """Which model answers, with real servers on loopback: found, listed, chosen, and its window asked for."""
 
 import asyncio
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from minime.core.config.settings import Settings
-from minime.core.events import Event, Outcome, UsageSeen
+from minime.core.events import Answered, Event, Outcome, UsageSeen
 from minime.core.model.offers import Choice, chosen
 from minime.core.model.servers import Known, Server
 from minime.core.model.windows import Window
@@ -18,9 +19,9 @@ from minime.core.values import Session, ToolCall
 from minime.shell import clock
 from minime.shell.agent import Agent
 from minime.shell.loop import run_turn
-from minime.shell.model import embedded, servers
+from minime.shell.model import embedded, servers, windows
 from minime.shell.tools.tools import Ready
-from tests.support.server import Body, ScriptedServer, Silence, Stream, closing, says
+from tests.support.server import Body, ScriptedServer, Stream, closing, says
 
 PROPS = Body(b'{"default_generation_settings": {"n_ctx": 24576}}')
 
@@ -43,6 +44,8 @@ def machine(ollama: ScriptedServer, studio: ScriptedServer, monkeypatch: pytest.
     there = (Known("ollama", "", ollama.url, "", ""), Known("lm-studio", "", studio.url, "", ""))
     monkeypatch.setattr(servers, "find_server", partial(servers.find_server, there, within=10.0))
     monkeypatch.setattr(servers, "find_servers", partial(servers.find_servers, there, within=10.0))
+    monkeypatch.setattr(windows, "ask_window", partial(windows.ask_window, within=20.0))
+    monkeypatch.setattr(windows, "WITHIN", 20.0)
     monkeypatch.setattr(embedded, "has_engine", lambda: False)
 
 
@@ -61,6 +64,15 @@ async def ask(agent: Agent) -> tuple[Session, Outcome, list[Event]]:
     hands = agent.hands(session, consent, lambda turn: None)
     _, outcome = await run_turn(session, start("hello"), hands, events.append, agent.tool_names, 5)
     return session, outcome, events
+
+
+async def until(true: Callable[[], bool], then: threading.Event | None = None) -> None:
+    """Waits until something is true, and tells the server."""
+    async with asyncio.timeout(20):
+        while not true():
+            await asyncio.sleep(0.01)
+    if then is not None:
+        then.set()
 
 
 async def test_the_model_that_was_chosen_is_found_on_the_server_that_has_it(
@@ -127,10 +139,13 @@ async def test_the_same_model_under_another_name_of_this_machine_is_listed_once(
 
 async def test_the_usage_carries_the_window_that_the_server_tells(tmp_path: Path) -> None:
     models = Body(b'{"data": [{"id": "tiny", "owned_by": "llamacpp"}]}')
-    answer = Stream((0.2, *says("Hi.").chunks))
+    told = threading.Event()
+    answer = Stream((told, *says("Hi.").chunks))
     with ScriptedServer([answer], models=models, routes={"/props": PROPS}) as server:
         mine = agent(tmp_path, base_url=server.url)
-        _, _, events = await ask(mine)
+        asked = asyncio.create_task(ask(mine))
+        await until(lambda: mine.window.firm, told)
+        _, _, events = await asked
         assert [(e.window, e.origin) for e in events if isinstance(e, UsageSeen)] == [
             (24576, "told by llama.cpp")
         ]
@@ -143,11 +158,15 @@ async def test_the_window_of_a_model_that_is_loaded_by_the_first_question_is_ask
 ) -> None:
     mine = agent(tmp_path)
     assert mine.window.origin == "assumed"
-    ollama.add(Stream((0.2, *says("Hi.").chunks[:2], 0.4, *closing("stop"))))
+    loaded, told = threading.Event(), threading.Event()
+    ollama.add(Stream((loaded, *says("Hi.").chunks[:2], told, *closing("stop"))))
     asked = asyncio.create_task(ask(mine))
-    while not ollama.requests:
-        await asyncio.sleep(0.01)
+    await until(lambda: len(ollama.others) >= 3)  # the list, then both pages that tell a window
+    await mine.reach.settled()
+    assert mine.window.origin == "assumed"
     ollama.route("/api/ps", Body(b'{"models": [{"name": "qwen3:8b", "context_length": 32768}]}'))
+    loaded.set()
+    await until(lambda: mine.window.firm, told)
     _, _, events = await asked
     assert [e.window for e in events if isinstance(e, UsageSeen)] == [32768]
     await mine.close()
@@ -169,15 +188,16 @@ async def test_a_window_that_was_set_is_not_asked_for(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_is_slow_to_tell_its_window_keeps_no_question_waiting(tmp_path: Path) -> None:
-    models = Silence(30)
-    with ScriptedServer([says("Hi.")], models=models) as server:
+    never = threading.Event()
+    with ScriptedServer([says("Hi.")], models=Stream((never,))) as server:
         mine = agent(tmp_path, base_url=server.url, model="tiny")
         begun = asyncio.get_running_loop().time()
-        await ask(mine)
-        assert asyncio.get_running_loop().time() - begun < 0.9
+        _, outcome, _ = await ask(mine)
+        assert isinstance(outcome, Answered)
+        assert asyncio.get_running_loop().time() - begun < 15  # of the 20 s that the page would have
         assert mine.window == Window(8192, "assumed", firm=False)
         await mine.close()
-        assert asyncio.get_running_loop().time() - begun < 0.9
+        never.set()
 
 
 async def test_what_can_be_told_before_a_question_is_told_by_a_survey(

@@ -36,10 +36,10 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class Stream(msgspec.Struct, frozen=True):
-    """Chunks sent one by one as they are; a float is a pause in seconds. `end` says how it closes: "end" is
+    """Chunks sent one by one as they are; a float is a pause in seconds, an event is waited for. `end` says how it closes: "end" is
     a proper end, "cut" closes the connection in the middle of the body, "reset" does so with RST."""
 
-    chunks: tuple[bytes | float, ...]
+    chunks: tuple[bytes | float | threading.Event, ...]
     status: int = 200
     headers: Headers = ()
     content_type: str = "text/event-stream"
@@ -268,6 +268,8 @@ class ScriptedServer:
             for piece in answer.chunks:
                 if isinstance(piece, bytes):
                     connection.sendall(f"{len(piece):x}\r\n".encode() + piece + b"\r\n" if piece else b"")
+                elif isinstance(piece, threading.Event):
+                    piece.wait(20)
                 elif not self._pause(connection, piece):
                     return False
             if answer.end == "end":

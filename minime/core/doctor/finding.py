@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from minime.core.screen import Piece, Pieces, Style
+from minime.core.pieces import Piece, Pieces, Style
 
 State = Literal["well", "worth a look", "wrong"]
 MARKS: dict[State, str] = {"well": "✓", "worth a look": "!", "wrong": "✗"}

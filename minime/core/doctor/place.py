@@ -139,8 +139,8 @@ def terminal_finding(screen: Screen, environ: Mapping[str, str]) -> tuple[Findin
     if not screen.is_terminal:
         return (*found, well("terminal", "stdout is none: plain text is written"))
     colours = "no colours (NO_COLOR)" if environ.get("NO_COLOR") else "colours"
-    if environ.get("TERM") in {"dumb", "unknown"}:
-        colours = f"no colours (TERM={environ['TERM']})"
+    if environ.get("TERM", "") in {"dumb", "unknown", ""}:
+        colours = f"no colours (TERM={environ.get('TERM', '')})"
     text = f"{screen.columns} × {screen.lines}, {colours}"
     if not screen.edits_lines:
         found.append(look("terminal", f"{text}; this Python has no readline", "uv python install 3.12"))

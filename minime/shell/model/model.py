@@ -125,6 +125,11 @@ class Model:
                 self._toolless.add(model)
             await asyncio.sleep(again.seconds)
 
+    def begin(self) -> None:
+        """Makes the client, so that the next request goes out at once; what cannot be made is told then."""
+        with contextlib.suppress(*setting_errors()):
+            self._client_here()
+
     def takes_tools(self, model: str) -> bool:
         """Whether `model` may be offered tools: the server has not said that it cannot call any."""
         return model not in self._toolless

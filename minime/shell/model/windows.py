@@ -57,6 +57,7 @@ class Windows:
 
 async def ask_window(model: Model, name: str, *, within: float = WITHIN) -> Window | None:
     """The window that the server tells of the model `name`; None when it tells none in time."""
+    model.begin()  # loading the HTTP client is no fault of the server's
     server, seen = model.server, set[str]()
     pages = list(window_pages(server, name))
     try:
