@@ -143,7 +143,6 @@ def config(
 
 
 @app.command
-<<<<<<< HEAD
 def replay(
     file: Path,
     /,
@@ -159,7 +158,9 @@ def replay(
     from minime.shell.replaying import replay as put_through
 
     return put_through(file, against, project_of(project), os.environ, config=config, update=update)
-=======
+
+
+@app.command
 def doctor(
     *,
     ask: Annotated[
@@ -183,7 +184,6 @@ def doctor(
         ask=ask,
         as_json=json,
     )
->>>>>>> ebb0299 (mm doctor looks at all that a question needs, and says how to mend what is wrong)
 
 
 @app.command

@@ -181,11 +181,8 @@ def test_every_package_that_is_taken_is_accounted_for() -> None:
         ("help-sessions-show", ("sessions", "show")),
         ("help-sessions-export", ("sessions", "export")),
         ("help-config", ("config",)),
-<<<<<<< HEAD
         ("help-replay", ("replay",)),
-=======
         ("help-doctor", ("doctor",)),
->>>>>>> ebb0299 (mm doctor looks at all that a question needs, and says how to mend what is wrong)
         ("help-trust", ("trust",)),
     ],
 )
