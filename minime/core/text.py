@@ -77,6 +77,12 @@ def indented(text: str, first: str, rest: str, width: int) -> str:
     return "\n".join(lines or [first]) + "\n"
 
 
+def base64_size(data: str) -> str:
+    """How much a text in Base64 stands for: `12 kB`, `3.0 MB`."""
+    count = len(data) * 3 // 4
+    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{max(1, count // 1_000)} kB"
+
+
 def visible(text: str) -> str:
     """The text with each character that cannot be seen, or looks like a plain space, as its escape."""
     if text.isprintable():

@@ -6,6 +6,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from minime.core.acp.state import Block
 from minime.core.mentions import fenced
+from minime.core.text import base64_size
 from minime.core.tools.toolbox import ReadFile
 from minime.core.turn import Turn, start
 
@@ -70,7 +71,15 @@ def _given(block: Block, text: str | None) -> str:
         case "resource":
             return f"The user gave {block.uri} ({block.mime or 'binary'}), which is no text."
         case _:
-            return f"The user gave content of type {block.mime or block.type}, which this model is not shown."
+            return f"The user gave {_thing(block)}, which this model is not shown."
+
+
+def _thing(block: Block) -> str:
+    """A picture or a sound by name, type and size, as far as they are known."""
+    kind = {"image": "an image", "audio": "a sound"}.get(block.type, "something")
+    name = block.name or basename(unquote(_address(block).path))
+    known = (name, block.mime or block.type, base64_size(block.data) if block.data else "")
+    return f"{kind} ({', '.join(filter(None, known))})"
 
 
 def _address(block: Block) -> SplitResult:

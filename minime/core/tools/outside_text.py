@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from minime.core.text import one_line
+from minime.core.text import base64_size, one_line
 from minime.core.tools.outside import Report
 from minime.core.tools.toolbox import Said
 
@@ -104,23 +104,17 @@ def _block_text(block: dict[str, Any]) -> str:
         case {"type": "text", "text": str(text)}:
             return text
         case {"type": "image" | "audio" as kind, "data": str(data)}:
-            return f"[{kind} {_media(block)}, {_size(data)}: not shown to the model]"
+            return f"[{kind} {_media(block)}, {base64_size(data)}: not shown to the model]"
         case {"type": "resource_link", "uri": uri}:
             words = one_line(str(block.get("description") or block.get("name") or ""), 200)
             return f"[resource {uri}{f': {words}' if words else ''}]"
         case {"type": "resource", "resource": {"text": str(text)} as inner}:
             return f"{inner.get('uri', 'resource')}:\n{text}"
         case {"type": "resource", "resource": {"blob": str(data)} as inner}:
-            return f"[resource {inner.get('uri', '')} {_media(inner)}, {_size(data)}: no text]"
+            return f"[resource {inner.get('uri', '')} {_media(inner)}, {base64_size(data)}: no text]"
         case _:
             return f"[{one_line(str(block.get('type', 'something')), 40)}]"
 
 
 def _media(block: dict[str, Any]) -> str:
     return one_line(str(block.get("mimeType") or "of unknown type"), 80)
-
-
-def _size(data: str) -> str:
-    """How much a text in Base64 stands for."""
-    count = len(data) * 3 // 4
-    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{max(1, count // 1_000)} kB"

@@ -101,3 +101,19 @@ def test_no_prompt_is_too_strange(given_blocks: tuple[Block, ...]) -> None:
         linked_file(b)
         if b.type == "text":
             assert b.text.strip("\n") in content_text(turn.question.content)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"type": "image", "data": "A" * 16_000, "mimeType": "image/png"}, "an image (image/png, 12 kB)"),
+        (
+            {"type": "image", "data": "AAAA", "mimeType": "image/png", "uri": "file:///w/a%20b.png"},
+            "an image (a b.png, image/png, 1 kB)",
+        ),
+        ({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}, "a sound (audio/wav, 1 kB)"),
+        ({"type": "novel"}, "something (novel)"),
+    ],
+)
+def test_what_a_model_is_not_shown_is_told_by_name_type_and_size(raw: dict[str, Any], words: str) -> None:
+    assert made(raw)[0].endswith(f"The user gave {words}, which this model is not shown.")
