@@ -10,7 +10,7 @@ from minime.__main__ import VERBS
 from tests.support.mm import environment, session_files
 from tests.support.server import ScriptedServer, says
 
-HEAVY = {"asyncio", "cyclopts", "httpx", "msgspec", "pygments", "rich", "yaml"}
+HEAVY = {"asyncio", "cyclopts", "httpx", "mcp", "msgspec", "pydantic", "pygments", "rich", "yaml"}
 PROGRAM = """
 import json, sys
 from pathlib import Path
