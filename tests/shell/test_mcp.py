@@ -205,6 +205,19 @@ async def test_a_server_that_does_not_leave_is_made_to_and_one_that_does_not_ans
         os.kill(running, signal.SIGTERM)
 
 
+async def test_a_server_that_has_just_been_started_is_ended_too(tmp_path: Path) -> None:
+    marker = str(tmp_path / "just")
+    servers = Servers(
+        {"slow": McpCommand("sh", ("-c", "while :; do sleep 0.1; done", marker))}, tmp_path, os.environ
+    )
+    servers.start()
+    while not alive(marker):
+        await asyncio.sleep(0.01)
+    await servers.close()
+    while alive(marker):
+        await asyncio.sleep(0.01)
+
+
 async def test_without_the_sdk_one_line_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,10 +4,13 @@ the processes are on their way meanwhile."""
 import asyncio
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from signal import SIGKILL
 
 from minime.core.config.settings import McpCommand
 from minime.core.tools.outside_text import server_environment
+from minime.shell.tools.processes import guarded, signal_group
 
 MOST_COMPLAINTS = 4_000
 
@@ -34,6 +37,27 @@ class Child:
         """The last line of its stderr with words in it."""
         lines = self.said.decode("utf-8", "replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+class Started:
+    """A process that is on its way before anybody can talk to it: until it is taken, it ends with mm."""
+
+    def __init__(self, process: Process) -> None:
+        self._process: Process | None = process
+        self._guard = ExitStack()
+        self._guard.enter_context(guarded(process.pid))
+
+    def take(self) -> Process | None:
+        """The process, once; from now on it is the caller's to end."""
+        process, self._process = self._process, None
+        self._guard.close()
+        return process
+
+    def drop(self) -> None:
+        """Ends the process, if nobody has taken it."""
+        process = self.take()
+        if process is not None:
+            signal_group(process.pid, SIGKILL)
 
 
 async def start_process(wanted: McpCommand, cwd: Path, environ: Mapping[str, str]) -> Process:

@@ -21,7 +21,7 @@ from minime.core.text import mask, one_line
 from minime.core.tools.outside import CallOutside, Offer, Report, offers
 from minime.core.tools.outside_text import START_SECONDS, progress_text, result_said
 from minime.core.tools.toolbox import Said
-from minime.shell.mcp.child import Child, start_process
+from minime.shell.mcp.child import Child, Started, start_process
 from minime.shell.mcp.stdio import child_streams
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Server:
         wanted: McpServer,
         world: World,
         changed: Callable[[], None],
-        started: Process | None = None,
+        started: Started | None = None,
     ) -> None:
         self._wanted = wanted
         self._world = world
@@ -160,7 +160,7 @@ class Server:
                 return _web_streams(url, headers)
 
     async def _process(self, wanted: McpCommand) -> Process:
-        process, self._started = self._started, None
+        process = self._started.take() if self._started is not None else None
         return process or await start_process(wanted, self._world.cwd, self._world.environ)
 
     async def _list(self, client: Client) -> None:

@@ -7,7 +7,6 @@ takes seconds to load.
 import asyncio
 import threading
 import time
-from asyncio.subprocess import Process
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -19,7 +18,7 @@ from minime.core.tools.outside import CallOutside, Report, ToolSpec
 from minime.core.tools.outside_text import START_SECONDS, missing_text, trouble_text
 from minime.core.tools.toolbox import Said
 from minime.shell.mcp import has_sdk
-from minime.shell.mcp.child import start_process
+from minime.shell.mcp.child import Started, start_process
 
 if TYPE_CHECKING:
     from minime.shell.mcp.server import Server
@@ -49,7 +48,9 @@ class Servers:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._settled: Future[None] = Future()
+        self._started: dict[str, Started | None] = {}
         self._began = 0.0
+        self._closing = False
         self._told: set[str] = set()
         self._fault = ""
         self.lacking = missing_text(tuple(wanted)) if wanted and not has_sdk() else ""
@@ -113,6 +114,10 @@ class Servers:
         """Ends them all, and what they have started."""
         if self._thread is None:
             return
+        self._closing = True
+        if not self._there:  # the SDK still loads, and nobody has a hand on the processes
+            self._drop()
+            return
         deadline = time.monotonic() + LEAVE_SECONDS
         while self._thread.is_alive() and time.monotonic() < deadline:
             if self._loop is not None and self._stop is not None:
@@ -131,26 +136,40 @@ class Servers:
     async def _main(self) -> None:
         self._stop = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        started = {name: await self._start_process(wanted) for name, wanted in self._wanted.items()}
+        self._started = {name: await self._start_process(wanted) for name, wanted in self._wanted.items()}
+        try:
+            await self._hold(self._stop)
+        finally:
+            self._drop()
+
+    def _drop(self) -> None:
+        for one in self._started.values():
+            if one is not None:
+                one.drop()
+
+    async def _hold(self, stop: asyncio.Event) -> None:
         from minime.shell.mcp.server import Server, World
+
+        if self._closing:
+            return
 
         world = World(*self._world)
         self._there = {
-            name: Server(name, wanted, world, self._look, started[name])
+            name: Server(name, wanted, world, self._look, self._started[name])
             for name, wanted in self._wanted.items()
         }
         tasks = [asyncio.create_task(server.run()) for server in self._there.values()]
-        await self._stop.wait()
+        await stop.wait()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _start_process(self, wanted: McpServer) -> Process | None:
+    async def _start_process(self, wanted: McpServer) -> Started | None:
         """Its process, where it is to have one; why there can be none is found out when it is looked for."""
         if not isinstance(wanted, McpCommand):
             return None
         try:
-            return await start_process(wanted, *self._world[:2])
+            return Started(await start_process(wanted, *self._world[:2]))
         except (OSError, ValueError):
             return None
 
