@@ -4,7 +4,7 @@ the processes are on their way meanwhile."""
 import asyncio
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from signal import SIGKILL
 
@@ -13,6 +13,7 @@ from minime.core.tools.outside_text import server_environment
 from minime.shell.tools.processes import guarded, signal_group
 
 MOST_COMPLAINTS = 4_000
+LAST_SECONDS = 1.0
 
 
 class Child:
@@ -44,6 +45,7 @@ class Started:
 
     def __init__(self, process: Process) -> None:
         self._process: Process | None = process
+        self._dropped: Process | None = None
         self._guard = ExitStack()
         self._guard.enter_context(guarded(process.pid))
 
@@ -57,7 +59,14 @@ class Started:
         """Ends the process, if nobody has taken it."""
         process = self.take()
         if process is not None:
+            self._dropped = process
             signal_group(process.pid, SIGKILL)
+
+    async def ended(self) -> None:
+        """Waits until a process that was dropped is no more, in the loop that has started it."""
+        if self._dropped is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._dropped.wait(), LAST_SECONDS)
 
 
 async def start_process(wanted: McpCommand, cwd: Path, environ: Mapping[str, str]) -> Process:

@@ -141,6 +141,7 @@ class Servers:
             await self._hold(self._stop)
         finally:
             self._drop()
+            await asyncio.gather(*(one.ended() for one in self._started.values() if one is not None))
 
     def _drop(self) -> None:
         for one in self._started.values():
