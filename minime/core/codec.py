@@ -6,6 +6,8 @@ stand in (`Value.extra`), so that a load and a save lose nothing.
 """
 
 import re
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NoReturn
 
 import msgspec
@@ -96,7 +98,7 @@ def _decode_with_care(data: bytes) -> Session:
         raise Unreadable(f"its version is {probe.version}; this mm reads {VERSION}")
     raw.setdefault("errors", [])
     try:
-        return msgspec.convert(_gather(raw, inspect.type_info(Session)), Session)
+        return msgspec.convert(_gatherer()(raw), Session)
     except (msgspec.ValidationError, RecursionError) as error:
         raise Unreadable(_sentence(str(error))) from None
 
@@ -121,39 +123,63 @@ def _sentence(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _gather(raw: Any, node: inspect.Type) -> Any:
-    """`raw` with the keys that `node` does not know put away under `UNKNOWN`, at every level."""
+@cache
+def _gatherer() -> Callable[[Any], Any]:
+    """For a session as plain JSON: the same, with the keys that this version does not know put away under
+    `UNKNOWN`, at every level."""
+    return _gatherer_of(inspect.type_info(Session))
+
+
+def _gatherer_of(node: inspect.Type) -> Callable[[Any], Any]:
     match node:
-        case inspect.StructType() if isinstance(raw, dict):
-            known = {field.encode_name: field.type for field in node.fields if field.name != "extra"}
+        case inspect.StructType():
+            known = {f.encode_name: _gatherer_of(f.type) for f in node.fields if f.name != "extra"}
             if node.tag_field is not None:
-                known[node.tag_field] = inspect.AnyType()
-            kept = {key: _gather(value, known[key]) for key, value in raw.items() if key in known}
-            unknown = {key: value for key, value in raw.items() if key not in known}
-            return {**kept, UNKNOWN: unknown} if unknown else kept
-        case inspect.UnionType():
-            return _gather(raw, _chosen(raw, node))
-        case inspect.VarTupleType(item_type=item) if isinstance(raw, list):
-            return [_gather(value, item) for value in raw]
+                known[node.tag_field] = _as_it_is
+            return lambda raw: _sorted_out(raw, known) if isinstance(raw, dict) else raw
+        case inspect.VarTupleType(item_type=item):
+            each = _gatherer_of(item)
+            return lambda raw: list(map(each, raw)) if isinstance(raw, list) else raw
+        case inspect.UnionType(types=types):
+            return _chooser([(member, _gatherer_of(member)) for member in types])
         case _:
-            return raw
+            return _as_it_is
 
 
-def _chosen(raw: Any, node: inspect.UnionType) -> inspect.Type:
-    """The member of a union that `raw` is meant for."""
-    for member in node.types:
-        match member:
-            case inspect.StructType(tag_field=None) if isinstance(raw, dict):
-                return member
-            case inspect.StructType(tag_field=str(key), tag=tag) if (
-                isinstance(raw, dict) and raw.get(key) == tag
-            ):
-                return member
-            case inspect.VarTupleType() if isinstance(raw, list):
-                return member
-            case _:
-                pass
-    return inspect.AnyType()
+def _chooser(members: list[tuple[inspect.Type, Callable[[Any], Any]]]) -> Callable[[Any], Any]:
+    """Gathers by the member of a union that a value is meant for."""
+    structs = [(member, gather) for member, gather in members if isinstance(member, inspect.StructType)]
+    key = next((member.tag_field for member, _ in structs), None)
+    by_tag = {member.tag: gather for member, gather in structs}
+    items = next(
+        (gather for member, gather in members if isinstance(member, inspect.VarTupleType)), _as_it_is
+    )
+
+    def gather(raw: Any) -> Any:
+        if isinstance(raw, dict):
+            tag = raw.get(key) if key is not None else None
+            return by_tag.get(tag, _as_it_is)(raw) if isinstance(tag, str | None) else raw
+        return items(raw)
+
+    return gather
+
+
+def _sorted_out(raw: dict[str, Any], known: dict[str, Callable[[Any], Any]]) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    unknown: dict[str, Any] = {}
+    for key, value in raw.items():
+        gather = known.get(key)
+        if gather is None:
+            unknown[key] = value
+        else:
+            kept[key] = gather(value)
+    if unknown:
+        kept[UNKNOWN] = unknown
+    return kept
+
+
+def _as_it_is(raw: Any) -> Any:
+    return raw
 
 
 def _lay_out(raw: Any) -> Any:
