@@ -24,6 +24,9 @@ def crowd(folder: Path, processes: int, turns: int) -> Crowd:
     """`processes` visits of `turns` questions each, all at once; more than half of them, in terminals and in an
     editor, take up the same session before one of them saves it, the rest have their own."""
     project = make_project(folder)
+    (project / "agent.yaml").write_text(
+        "contextWindow: 1000000\n", encoding="utf-8"
+    )  # no turn into a summary
     with Model(processes) as model:
         assert at_command_line(("q00 look",), project, at(model), ()) == 1
         [shared] = [file.stem for file in (project / ".mm" / "sessions").glob("*.json")]
