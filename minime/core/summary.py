@@ -23,6 +23,13 @@ Keep every point of an earlier summary that still holds. Leave out greetings, th
 Begin with the first point. Write at most {words} words.
 """
 
+SHORT_INSTRUCTION = """\
+Sum up this conversation between a user and a coding agent in short points: what the user wanted, what was
+found, what was done, what is open. At most {words} words.
+"""
+SHORT_WINDOW = 2_000
+"""Tokens of a window below which the long instruction would leave no room for what it is about."""
+
 CLIPS = (2_000, 600, 200)
 """Characters of a tool result in the question, tried in this order until it fits."""
 
@@ -45,12 +52,15 @@ def summary_tokens_of(older: tuple[Message, ...], budget: Budget) -> int:
     return min(summary_tokens(budget.window), max(SHORTEST_SUMMARY, tokens(budget.gauge, size(older))))
 
 
-def summary_question(older: tuple[Message, ...], budget: Budget, focus: str = "") -> tuple[System, User]:
+def summary_question(
+    older: tuple[Message, ...], budget: Budget, focus: str = ""
+) -> tuple[System, User] | None:
     """The whole history of the request that asks for the summary; `focus` are the user's words on what to
     keep in mind. It fits the window: results are clipped first, then the oldest messages are left out; an
-    earlier summary stays."""
+    earlier summary stays. None when nothing at all would be left to sum up."""
     most = summary_tokens_of(older, budget)
-    system = System(INSTRUCTION.format(words=most // 2))
+    instruction = SHORT_INSTRUCTION if 0 < budget.window < SHORT_WINDOW else INSTRUCTION
+    system = System(instruction.format(words=most // 2))
     wish = f"\n\nThe user asks to keep this in mind above all: {focus}" if focus else ""
     end = f"</conversation>{wish}\n\nWrite the summary now."
     room = None
@@ -58,7 +68,7 @@ def summary_question(older: tuple[Message, ...], budget: Budget, focus: str = ""
         fixed = size((system, User(end)))
         room = bytes_of(budget.gauge, int(budget.window * 0.95) - most) - fixed - 100
     told = _told(older, room)
-    return system, User(f"<conversation>\n{told}\n{end}")
+    return (system, User(f"<conversation>\n{told}\n{end}")) if told else None
 
 
 def summary_fault(summary: Assistant, older: tuple[Message, ...]) -> str:
@@ -73,7 +83,7 @@ def summary_fault(summary: Assistant, older: tuple[Message, ...]) -> str:
 
 
 def _told(messages: tuple[Message, ...], room: int | None) -> str:
-    """The messages as a text for reading, in at most `room` bytes as JSON."""
+    """The messages as a text for reading, in at most `room` bytes as JSON; empty when none of them fits."""
     earlier, rest = "", messages
     if messages and isinstance(messages[0], User) and messages[0].compacted:
         behind = next((i for i, m in enumerate(messages) if i and isinstance(m, User)), len(messages))
@@ -94,6 +104,8 @@ def _told(messages: tuple[Message, ...], room: int | None) -> str:
     while excess > 0 and left_out < len(entries):
         excess -= lengths[left_out]
         left_out += 1
+    if left_out == len(entries):
+        return ""
     note = f"({left_out:,} older messages are left out here)" if left_out else ""
     return "\n\n".join(filter(None, (earlier, note, *entries[left_out:])))
 

@@ -23,6 +23,7 @@ Emit = Callable[[Event], None]
 SumUp = Callable[[tuple[Message, ...], int, Emit], Awaitable[Assistant]]
 """A history and the most tokens of an answer in, the model's answer out; raises ModelFailed."""
 
+NO_ROOM = "the context window is too small to read what is to be summed up"
 UNCHANGED = "the conversation goes on as it was"
 
 
@@ -43,9 +44,11 @@ async def sum_up(
 
     emit(CompactionStarted(plan.turns))
     replaced = older(session, plan)
+    question = summary_question(replaced, budget, focus)
+    if question is None:
+        return _told(emit, Failed(f"compaction failed: {NO_ROOM}; {UNCHANGED}", "", "summary"))
     try:
-        most = summary_tokens_of(replaced, budget)
-        summary = await ask(summary_question(replaced, budget, focus), most, watch)
+        summary = await ask(question, summary_tokens_of(replaced, budget), watch)
     except ModelFailed as failed:
         return tell_failure(emit, failed.failure)
     fault = summary_fault(summary, replaced)

@@ -81,7 +81,9 @@ def test_a_second_compaction_folds_the_first_in(session: Session, keep: int) -> 
     again = plan_compaction(longer, 1)
     assert again is not None
     assert again.turns == turns(longer) - 1
-    _, asked = summary_question(older(longer, again), Budget())
+    question = summary_question(older(longer, again), Budget())
+    assert question is not None
+    _, asked = question
     assert "The first summary said so." in content_text(asked.content)
     second = made(longer, again)
     assert [m.compacted for m in second.messages if isinstance(m, User)] == [again.turns, 0]
@@ -132,6 +134,7 @@ def test_the_request_for_a_summary_fits_the_window_whatever_it_is_about(
     assert plan is not None
     budget = Budget(window, int(window * 0.8))
     history = summary_question(older(session, plan), budget, "the file names")
+    assert history is not None
     asked = content_text(history[1].content)
     assert tokens(budget.gauge, size(history)) + summary_tokens(window) <= window
     assert "the file names" in asked
@@ -239,3 +242,12 @@ def test_a_summary_may_be_no_longer_than_what_it_stands_for() -> None:
     assert summary_tokens_of(greeting, Budget(8_192)) == 128
     assert summary_tokens_of(looked(1, 2_000).messages, Budget(8_192)) < 1_000
     assert summary_tokens_of(looked(1, 30_000).messages, Budget(8_192)) == summary_tokens(8_192)
+
+
+def test_a_window_that_has_room_for_nothing_is_asked_for_no_summary() -> None:
+    turns_before = looked(1).messages
+    assert summary_question(turns_before, Budget(300, 240)) is None
+    little = summary_question(turns_before, Budget(512, 410))
+    assert little is not None
+    assert "It says word1." in content_text(little[1].content)
+    assert tokens(Gauge(), size(little)) + summary_tokens(512) <= 512
