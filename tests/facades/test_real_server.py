@@ -24,16 +24,7 @@ pytestmark = pytest.mark.skipif(
     reason="the engine or the weights are not installed (uv sync brings both)",
 )
 WINDOW = 512
-CAPITALS = [
-    "France Paris",
-    "Italy Rome",
-    "Spain Madrid",
-    "Japan Tokyo",
-    "Egypt Cairo",
-    "Peru Lima",
-    "Kenya Nairobi",
-]
-LIST = "".join("The capital of {} is {}.\n".format(*line.split()) for line in CAPITALS * 10)
+REPORT = "It rained in the north, and the sun shone in the south.\n" * 45
 AGENT = """\
 instruction: Answer in one short sentence.
 contextWindow: 4096
@@ -54,15 +45,15 @@ def server() -> Iterator[Embedded]:
 
 def earlier() -> Session:
     """A conversation that takes more than the whole window, most of it the result of a tool."""
-    read = tool_call("a", "read_file", '{"path": "capitals.txt"}')
+    read = tool_call("a", "read_file", '{"path": "weather.txt"}')
     counted = Usage(prompt_tokens=920, completion_tokens=8, total_tokens=928)
     return talked(
         Turn((User("What is the capital of France?"), Assistant("The capital of France is Paris."))),
         Turn((
-            User("What is the capital of Italy?"),
+            User("What was the weather like?"),
             Assistant("", (read,)),
-            Tool("a", LIST),
-            Assistant("The capital of Italy is Rome.", usage=counted),
+            Tool("a", REPORT),
+            Assistant("There was rain in the north.", usage=counted),
         )),
     )
 
