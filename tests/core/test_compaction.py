@@ -246,7 +246,7 @@ def test_a_summary_may_be_no_longer_than_what_it_stands_for() -> None:
 
 def test_a_window_that_has_room_for_nothing_is_asked_for_no_summary() -> None:
     turns_before = looked(1).messages
-    assert summary_question(turns_before, Budget(300, 240)) is None
+    assert summary_question(turns_before, Budget(200, 160)) is None
     little = summary_question(turns_before, Budget(512, 410))
     assert little is not None
     assert "It says word1." in content_text(little[1].content)
