@@ -55,12 +55,13 @@ def is_plain(text: str) -> bool:
 
 def without_surrogates(text: str) -> str:
     """The text with each lone surrogate as U+FFFD, so that it can be encoded."""
-    return _SURROGATES.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
 
 
 def one_line(text: str, limit: int = 120) -> str:
     """The text on one line of at most `limit` characters, without any that hide or turn round others."""
-    line = " ".join(_SPOOFS.sub("", clean(text)).split())
+    text = clean(text)
+    line = " ".join((text if text.isascii() else _SPOOFS.sub("", text)).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

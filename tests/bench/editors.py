@@ -105,7 +105,7 @@ def until_answer(*command: str, cwd: Path, env: Mapping[str, str]) -> Sample:
 
 
 def replay(stamp: Stamp, runs: int) -> Row:
-    """A session from the bytes of its file to the lines that an editor is sent when it loads it."""
+    """A session from the bytes of its file to the lines that an editor is sent when it loads it (P02)."""
     kept = conversation(stamp)
     data, updates = encode(kept), tuple(replay_updates(kept, "/work"))
     wish = Open("load", 1, kept.id, "/work")

@@ -36,7 +36,7 @@ def loaded_by(*words: str, folder: Path, env: dict[str, str] | None = None, stdi
     return set(json.loads(report.read_text(encoding="utf-8")))
 
 
-def test_the_version_needs_nothing_heavy(tmp_path: Path) -> None:
+def test_the_version_needs_nothing_heavy(tmp_path: Path) -> None:  # P06
     assert not HEAVY & loaded_by("--version", folder=tmp_path)
 
 

@@ -222,7 +222,7 @@ def test_trouble_of_the_disk_is_not_taken_for_damage(tmp_path: Path) -> None:  #
     assert store.load(ID) == NotLoaded("Is a directory", damaged=False)
 
 
-def test_two_processes_on_one_session_both_keep_what_they_had(tmp_path: Path) -> None:  # L01, L04
+def test_two_processes_on_one_session_both_keep_what_they_had(tmp_path: Path) -> None:  # L01, L04, F21
     save(Store(tmp_path), talked(hello_turn()))
     one, two = Store(tmp_path), Store(tmp_path)
     first, second = load(one), load(two)

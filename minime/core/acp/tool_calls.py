@@ -47,15 +47,19 @@ def started_call(call: ToolCall, diff: Diff | None, cwd: str, id: str = "") -> S
 
 def finished_call(call: ToolCall, result: Tool | None, cwd: str, id: str = "") -> Shown:
     """A call of the past with what came of it; one without a result counts as failed."""
-    begun, action = _begun(call, id)
     if result is None:
-        return msgspec.structs.replace(begun, status="failed")
+        return msgspec.structs.replace(_begun(call, id)[0], status="failed")
+    action, name, title, kind = _named(call)
     changed = result.diff is not None and result.diff.old_text is not None
-    return msgspec.structs.replace(
-        begun,
+    return Shown(
+        tool_call_id=id or call.id,
+        title=title,
+        name=name,
+        kind=kind,
         status="failed" if result.failed else "completed",
         content=result_content(result, cwd),
         locations=_places(action, cwd) if changed or not result.failed else (),
+        raw_input=raw_input(call),
         raw_output=cut(result.content),
     )
 
@@ -139,19 +143,26 @@ def places(call: ToolCall, cwd: str) -> tuple[dict[str, Any], ...]:
 
 def _begun(call: ToolCall, id: str) -> tuple[Shown, Action | BadCall]:
     """A call as it begins, before anything is known of its effect; and what it asks for."""
-    action = past_call(call)
-    name = call.function.name
-    if name not in KINDS:
-        name = one_line(name, 80)
+    action, name, title, kind = _named(call)
     shown = Shown(
         tool_call_id=id or call.id,
-        title=f"{name} (not understood)" if isinstance(action, BadCall) else action_title(action),
+        title=title,
         name=name,
-        kind=KINDS.get(name, "other"),
+        kind=kind,
         status="pending",
         raw_input=raw_input(call),
     )
     return shown, action
+
+
+def _named(call: ToolCall) -> tuple[Action | BadCall, str, str, str]:
+    """What a call asks for; its name, title and kind for an editor."""
+    action = past_call(call)
+    name = call.function.name
+    if name not in KINDS:
+        name = one_line(name, 80)
+    title = f"{name} (not understood)" if isinstance(action, BadCall) else action_title(action)
+    return action, name, title, KINDS.get(name, "other")
 
 
 def _places(action: Action | BadCall, cwd: str) -> tuple[dict[str, Any], ...]:

@@ -189,24 +189,28 @@ def parse_call(call: ToolCall, names: tuple[str, ...], others: tuple[ToolSpec, .
     name = known_name(call.function.name, names)
     if name not in names:
         return BadCall(unknown_tool_text(call.function.name, names))
-    written, expected = call.function.arguments, _expected(name, others)
+    written = call.function.arguments
     try:
         arguments = read_arguments(written)
     except (ValueError, RecursionError) as problem:
-        return BadCall(f"arguments are not valid JSON: {problem}; got {excerpt(written)}; {expected}")
+        return BadCall(f"arguments are not valid JSON: {problem}; {_got(written, name, others)}")
     if not isinstance(arguments, dict):
-        return BadCall(f"arguments are not a JSON object; got {excerpt(written)}; {expected}")
+        return BadCall(f"arguments are not a JSON object; {_got(written, name, others)}")
     if name not in _ACTIONS:
         lacking = [key for spec in others if spec.name == name for key in missing(spec, arguments)]
         if lacking:
-            return BadCall(f"missing: {', '.join(lacking)}; got {excerpt(written)}; {expected}")
+            return BadCall(f"missing: {', '.join(lacking)}; {_got(written, name, others)}")
         return CallOutside(name, storable(arguments))
     known = _ACTIONS[name].__struct_fields__
     given = {key: storable(value) for key, value in arguments.items() if key in known and value is not None}
     try:
         return msgspec.convert(given, _ACTIONS[name], strict=False)
     except msgspec.ValidationError as problem:
-        return BadCall(f"wrong arguments: {problem}; got {excerpt(written)}; {expected}")
+        return BadCall(f"wrong arguments: {problem}; {_got(written, name, others)}")
+
+
+def _got(written: str, name: str, others: tuple[ToolSpec, ...]) -> str:
+    return f"got {excerpt(written)}; {_expected(name, others)}"
 
 
 def past_call(call: ToolCall) -> Action | BadCall:
