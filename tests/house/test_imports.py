@@ -15,6 +15,8 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 from minime.__main__ import main
+programs = {"os.exec", "os.fork", "os.posix_spawn", "os.system", "subprocess.Popen"}
+sys.addaudithook(lambda event, _: event not in programs or sys.modules.setdefault("program started", None))
 status = main(sys.argv[2:])
 Path(sys.argv[1]).write_text(json.dumps(sorted(sys.modules)))
 sys.exit(status)
@@ -22,7 +24,7 @@ sys.exit(status)
 
 
 def loaded_by(*words: str, folder: Path, env: dict[str, str] | None = None, stdin: bytes = b"") -> set[str]:
-    """The modules that are loaded when `mm` with these words is done."""
+    """The modules that are loaded when `mm` with these words is done, and `program started` if one was."""
     report = folder / "modules"
     subprocess.run(
         [sys.executable, "-c", PROGRAM, str(report), *words],
@@ -61,11 +63,15 @@ def test_the_answer_to_an_editor_needs_no_http_client_no_yaml_and_nothing_of_a_s
     assert "minime.cli" not in loaded
 
 
-def test_the_list_of_sessions_needs_no_http_client_and_no_event_loop(tmp_path: Path) -> None:
+def test_the_list_of_sessions_needs_no_http_client_no_event_loop_and_no_other_program(
+    tmp_path: Path,
+) -> None:  # P05
     with ScriptedServer([says("Hi.")]) as server:
         loaded_by("hello", folder=tmp_path, env={"MM_BASE_URL": server.url, "MM_MODEL": "tiny"})
     assert len(session_files(tmp_path)) == 1
-    assert HEAVY & loaded_by("sessions", folder=tmp_path) == {"cyclopts", "msgspec"}
+    loaded = loaded_by("sessions", folder=tmp_path)
+    assert HEAVY & loaded == {"cyclopts", "msgspec"}
+    assert "program started" not in loaded
 
 
 def test_words_without_options_are_a_question_for_the_door_exactly_when_they_are_for_the_cli_library() -> (
