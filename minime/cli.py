@@ -33,6 +33,7 @@ app = App(
     version=f"mm {__version__}",
     help_format="plaintext",
     usage="Usage: mm [OPTIONS] [QUESTION …]  ·  mm VERB",
+    default_parameter=Parameter(show_default=False),
 )
 schema_app = App(name="schema", help="JSON Schema of the files that mm reads and writes.")
 app.command(sessions_app)

@@ -13,7 +13,7 @@ sessions_app = App(name="sessions", help="The conversations of this project, new
 @sessions_app.default
 def list_sessions(
     *,
-    limit: Annotated[int, Parameter(help="How many to show.")] = 20,
+    limit: Annotated[int, Parameter(help="How many to show; default: 20.")] = 20,
     all: Annotated[bool, Parameter(name="--all", negative="", help="Show every one.")] = False,
     json: AsJson = False,
     project: Project = None,
