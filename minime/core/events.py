@@ -44,7 +44,8 @@ class ToolProgress(Happening, frozen=True, tag="tool_progress"):
 
 
 class ToolFinished(Happening, frozen=True, tag="tool_finished"):
-    """A tool call is done. `result` is what the model will read."""
+    """A tool call is done. `result` is what the model will read; `seconds` is what it took to run, 0 where it
+    did not run."""
 
     result: Tool
     seconds: float = 0.0

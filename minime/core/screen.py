@@ -4,6 +4,7 @@ from minime.core.listing import count
 from minime.core.pieces import Piece, Pieces
 from minime.core.session import last_exchange, pending_tools, turns
 from minime.core.text import one_line
+from minime.core.tools.consent import refusal_shown
 from minime.core.tools.outside import Report
 from minime.core.tools.outside_text import servers_text
 from minime.core.tools.running import ending
@@ -124,8 +125,10 @@ def tools_text(names: tuple[str, ...], servers: tuple[Report, ...] = ()) -> str:
 
 
 def verdict(result: Tool, lead: str) -> Pieces:
-    """✓, or ✗ with the reason: how a command ended, else the first line of what the model reads."""
+    """✓, or ✗ with the reason: how a command ended, what the user refused, else the first line of what the
+    model reads."""
     if not result.failed:
         return (Piece(f"{lead}✓", "green"),)
-    reason = ending(result.content) or first_line(result.content, SHOWN_REASON)
+    told = ending(result.content) or refusal_shown(result.content) or result.content
+    reason = first_line(told, SHOWN_REASON)
     return (Piece(f"{lead}✗ ", "red"), Piece(reason, "dim"))

@@ -209,7 +209,7 @@ async def _after_refusal(
 
 async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools: tuple[str, ...]) -> Tool:
     """What `call` came to, told in events: one start, one finish."""
-    began = clock.ticks()
+    began: float | None = None
     started = False
 
     def start(title: str, ready: Ready | None = None) -> None:
@@ -220,7 +220,7 @@ async def _run_call(turn: Turn, call: ToolCall, hands: Hands, emit: Emit, tools:
     def finish(result: Tool) -> Tool:
         if not started:
             start(call.function.name)
-        emit(ToolFinished(result, round(clock.ticks() - began, 3)))
+        emit(ToolFinished(result, 0.0 if began is None else round(clock.ticks() - began, 3)))
         return result
 
     count = same_calls(turn, call.id)

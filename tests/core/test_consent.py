@@ -13,6 +13,7 @@ from minime.core.tools.consent import (
     covers,
     decide,
     offered,
+    refusal_shown,
     refusal_text,
     remember,
     unattended,
@@ -238,6 +239,12 @@ def test_always_for_an_edit_covers_that_tool() -> None:
 def test_a_refusal_tells_the_model_why() -> None:
     assert refusal_text(No()).startswith("refused by the user")
     assert refusal_text(NoBecause(" use make ")) == "refused by the user, who says: use make"
+
+
+def test_a_refusal_is_shown_to_the_user_without_the_words_for_the_model() -> None:
+    assert refusal_shown(refusal_text(No())) == "refused"
+    assert refusal_shown(refusal_text(NoBecause("use make"))) == "refused: use make"
+    assert refusal_shown("exit 1") == ""
     assert refusal_text(NoBecause(" ")) == refusal_text(No())
     assert "--yes" in unattended(COMMAND).reason
 

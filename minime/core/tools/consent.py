@@ -160,12 +160,22 @@ def unsaid(action: Action, leads_to: str) -> tuple[str, ...]:
     return ()
 
 
+_REFUSED = "refused by the user; do not try it again, ask the user or go on another way"
+_REFUSED_BECAUSE = "refused by the user, who says: "
+
+
 def refusal_text(answer: No | NoBecause) -> str:
     """What the model reads when the user said no."""
     why = clean(answer.why).strip() if isinstance(answer, NoBecause) else ""
-    if why:
-        return f"refused by the user, who says: {why}"
-    return "refused by the user; do not try it again, ask the user or go on another way"
+    return f"{_REFUSED_BECAUSE}{why}" if why else _REFUSED
+
+
+def refusal_shown(result: str) -> str:
+    """What the user is shown of a refusal of their own; empty for any other result."""
+    if result == _REFUSED:
+        return "refused"
+    why = result.removeprefix(_REFUSED_BECAUSE)
+    return "" if why == result else f"refused: {why}"
 
 
 def unattended(action: Action) -> Deny:
