@@ -11,6 +11,7 @@ from math import ceil
 import msgspec
 
 from minime.core.config.settings import Compaction
+from minime.core.images import image_urls
 from minime.core.request import fit, sent
 from minime.core.text import LIMIT
 from minime.core.values import Assistant, Message, Session, System, Tool, Usage, User
@@ -21,6 +22,9 @@ MOST_BYTES = 6.0
 
 FAR_BELOW = 1_000
 """Tokens by which a server's count is below any that is possible, before mm speaks of it."""
+
+IMAGE_BYTES = 1_500
+"""An image takes from 250 to 1,500 tokens, as the model goes; more or less is learned from the counts."""
 
 RESULT_SHARE = 4
 LEAST_RESULT = 1_000
@@ -76,8 +80,10 @@ def new_budget(
 
 
 def size(messages: Iterable[Message]) -> int:
-    """Bytes of `messages` as they are sent."""
-    return sum(len(msgspec.json.encode(sent(message))) + 1 for message in messages)
+    """Bytes of `messages` as they are sent; an image counts as so much text as it takes tokens, about."""
+    history = tuple(messages)
+    text = sum(len(msgspec.json.encode(sent(message))) + 1 for message in history)
+    return text + IMAGE_BYTES * len(image_urls(history))
 
 
 def tokens(gauge: Gauge, bytes_sent: int) -> int:

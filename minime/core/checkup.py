@@ -1,6 +1,7 @@
 """Which files of the sessions folder are whole: a name and its bytes to a verdict, verdicts to lines."""
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -9,6 +10,7 @@ from minime.core.codec import Newer, Unreadable, decode
 from minime.core.listing import count, is_id
 from minime.core.session import is_empty, turns
 from minime.core.text import one_line
+from minime.core.values import Session
 
 State = Literal["whole", "unused", "damaged", "newer", "unreadable", "leftover", "foreign"]
 WRONG: tuple[State, ...] = ("damaged", "newer", "unreadable")
@@ -48,8 +50,8 @@ def beside(name: str) -> Verdict | None:
     return Verdict(name, "leftover" if _LEFTOVER.fullmatch(name) else "foreign")
 
 
-def judge(name: str, data: bytes) -> Verdict:
-    """What the bytes of a session's file are worth."""
+def judge(name: str, data: bytes, missing: Callable[[Session], tuple[str, ...]] = lambda _: ()) -> Verdict:
+    """What the bytes of a session's file are worth; `missing` tells the images of it that are not there."""
     id = session_id(name)
     try:
         session = decode(data)
@@ -59,15 +61,17 @@ def judge(name: str, data: bytes) -> Verdict:
         return Verdict(id, "damaged", str(error), len(data))
     if session.id != id:
         return Verdict(id, "damaged", f"it holds another session, {one_line(session.id, 40)}", len(data))
-    return Verdict(id, "unused" if is_empty(session) else "whole", "", len(data), turns(session))
+    gone = missing(session)
+    why = f"not there any more: {', '.join(gone)}" if gone else ""
+    return Verdict(id, "unused" if is_empty(session) else "whole", why, len(data), turns(session))
 
 
 def verdict_text(verdict: Verdict) -> str:
     """The line about a file, with the way out where there is something to do."""
     line = f"{verdict.state:10}  {one_line(verdict.name, 200)}"
-    if verdict.state in {"whole", "unused"}:
-        return f"{line}  {count(verdict.turns, 'turn'):>9}  {size_text(verdict.bytes)}"
     why = f"  {verdict.why}" if verdict.why else ""
+    if verdict.state in {"whole", "unused"}:
+        return f"{line}  {count(verdict.turns, 'turn'):>9}  {size_text(verdict.bytes)}{why}"
     return f"{line}{why}\n{'':10}  {WAYS_OUT[verdict.state].format(name=verdict.name)}"
 
 

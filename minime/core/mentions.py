@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from minime.core.images import Kept, with_images
 from minime.core.tools.toolbox import ReadFile
 from minime.core.turn import Turn, start
 
@@ -23,9 +24,9 @@ _CUT = re.compile(r"\n… (lines [\d,]+-[\d,]+ of [^;…]+?)(?:; [^…]*)? …\Z
 _CLOSING = ".,;:!?]"
 _SURE = re.compile(r"(?:/|~/|\.\.?(?:/|\Z))")
 _ENDS_AS_FILES_DO = re.compile(
-    r"\.(?:bash|c|cc|cfg|conf|cpp|css?|csv|diff|env|go|h|hpp|html?|ini|ipynb|java|jpe?g|jsx?|json|jsonl|kt|lock"
+    r"\.(?:bash|c|cc|cfg|conf|cpp|css?|csv|diff|env|gif|go|h|hpp|html?|ini|ipynb|java|jpe?g|jsx?|json|jsonl|kt|lock"
     r"|log|lua|md|mjs|patch|pdf|php|png|proto|pyi?|rb|rs|rst|scala|scss|sh|sql|svg|swift|tex|tf|toml|tsx?|tsv"
-    r"|txt|vue|xml|ya?ml|yml|zig)\Z",
+    r"|txt|vue|webp|xml|ya?ml|yml|zig)\Z",
     re.IGNORECASE,
 )
 
@@ -86,10 +87,12 @@ def to_read(mention: Mention) -> ReadFile:
     return ReadFile(mention.path, mention.first, mention.last - mention.first + 1)
 
 
-def asked(typed: str, given: tuple[Given, ...], behind: str = "") -> Turn:
-    """A turn with the question that was typed and, behind it, what stood in the files and came by a pipe."""
+def asked(typed: str, given: tuple[Given, ...], behind: str = "", images: tuple[Kept, ...] = ()) -> Turn:
+    """A turn with the question that was typed and, behind it, what stood in the files and came by a pipe, and
+    the images."""
     blocks = [fenced(one.path, one.text) for one in given]
-    return start("\n\n".join(filter(None, (typed, *blocks, behind.strip("\n")))), typed=typed)
+    text = "\n\n".join(filter(None, (typed, *blocks, behind.strip("\n"))))
+    return start(with_images(text, images), typed=typed)
 
 
 def fenced(name: str, text: str) -> str:

@@ -5,13 +5,14 @@ edited by hand still works: one system message, first; each call with its result
 without a call; no empty answer; neighbours of one role joined; no key of our own and no thought.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from minime.core.config.fit import Fit, names_something
 from minime.core.config.settings import Settings
+from minime.core.images import NO_IMAGES, NOT_SHOWN
 from minime.core.turn import Turn, last_answer, rounds
 from minime.core.values import (
     Assistant,
@@ -48,9 +49,11 @@ def build_request(
     model: str,
     tools: tuple[dict[str, Any], ...] = (),
     sampling: Sampling = Sampling(),  # noqa: B008 - frozen
+    images: Mapping[str, str] = NO_IMAGES,
 ) -> bytes:
-    """The body of `POST /chat/completions`, JSON in UTF-8; streaming, with the usage at its end."""
-    return _body(session.messages + turn.messages, model, tools, sampling)
+    """The body of `POST /chat/completions`, JSON in UTF-8; streaming, with the usage at its end. `images`
+    are those that the model is shown, as `data:` addresses by the names that the messages have for them."""
+    return _body(session.messages + turn.messages, model, tools, sampling, images)
 
 
 def summary_request(history: tuple[Message, ...], model: str, sampling: Sampling) -> bytes:
@@ -59,9 +62,13 @@ def summary_request(history: tuple[Message, ...], model: str, sampling: Sampling
 
 
 def _body(
-    history: tuple[Message, ...], model: str, tools: tuple[dict[str, Any], ...], sampling: Sampling
+    history: tuple[Message, ...],
+    model: str,
+    tools: tuple[dict[str, Any], ...],
+    sampling: Sampling,
+    images: Mapping[str, str] = NO_IMAGES,
 ) -> bytes:
-    body: dict[str, Any] = {"model": model, "messages": [sent(m) for m in fit(history)]}
+    body: dict[str, Any] = {"model": model, "messages": [sent(m, images) for m in fit(history)]}
     if tools:
         body["tools"] = tools
     body["stream"] = True
@@ -151,16 +158,13 @@ def _parts(content: str | tuple[TextPart | ImagePart, ...]) -> tuple[TextPart | 
     return (TextPart(content),) if isinstance(content, str) else content
 
 
-def sent(message: Message) -> dict[str, Any]:
+def sent(message: Message, images: Mapping[str, str] = NO_IMAGES) -> dict[str, Any]:
     """The keys of a message that belong to the API, and no others."""
     match message:
         case System(content=content):
             return {"role": "system", "content": content}
         case User(content=content):
-            return {
-                "role": "user",
-                "content": content if isinstance(content, str) else [_part(p) for p in content],
-            }
+            return {"role": "user", "content": _content(content, images)}
         case Assistant(content=content, tool_calls=()):
             return {"role": "assistant", "content": content}
         case Assistant(content=content, tool_calls=calls):
@@ -169,10 +173,25 @@ def sent(message: Message) -> dict[str, Any]:
             return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
-def _part(part: TextPart | ImagePart) -> dict[str, str]:
-    """Images are named, not sent: this mm hands no picture to a model."""
-    text = part.text if isinstance(part, TextPart) else f"[image {part.image_url.url}]"
-    return {"type": "text", "text": text}
+def _content(
+    content: str | tuple[TextPart | ImagePart, ...], images: Mapping[str, str]
+) -> str | list[dict[str, Any]]:
+    """What the model reads of a question. Parts only where it is shown an image: many templates know none."""
+    if isinstance(content, str):
+        return content
+    parts = [_part(part, images) for part in content]
+    if any(part["type"] == "image_url" for part in parts):
+        return parts
+    return "\n\n".join(part["text"] for part in parts)
+
+
+def _part(part: TextPart | ImagePart, images: Mapping[str, str]) -> dict[str, Any]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    shown = images.get(part.image_url.url)
+    return (
+        {"type": "image_url", "image_url": {"url": shown}} if shown else {"type": "text", "text": NOT_SHOWN}
+    )
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -21,7 +21,9 @@ from minime.core.budget import (
 from minime.core.config.fit import Fit, fit_for
 from minime.core.config.settings import Settings
 from minime.core.events import Event, Notice, UsageSeen
+from minime.core.images import data_url, image_urls
 from minime.core.model.failures import cut_text
+from minime.core.model.sight import blind_text
 from minime.core.model.windows import ASSUMED_ORIGIN, Window
 from minime.core.request import Sampling, build_request, fit, offered_tools, sampling, summary_request
 from minime.core.tools.outside import ToolSpec
@@ -30,6 +32,7 @@ from minime.core.turn import Turn
 from minime.core.values import Assistant, Message, Session, Tool, ToolCall
 from minime.shell.loop import Emit, Hands
 from minime.shell.model.model import ModelFailed
+from minime.shell.pictures import Pictures
 from minime.shell.reaching import Connection, Reach
 from minime.shell.tools.tools import Ready, Tools
 
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 class Asking:
     """What an agent knows about asking its model. `reach` leads to it, `window` tells its context window as
     far as it is known, `servers` offer it more tools; `told_window` is the window that its server has named
-    in a refusal."""
+    in a refusal; `pictures` are the images of the conversations."""
 
     def __init__(
         self,
@@ -50,6 +53,8 @@ class Asking:
         servers: "Servers | None" = None,
     ) -> None:
         self.told_window = 0
+        self.pictures = Pictures()
+        self._sees: dict[tuple[str, str], bool | None] = {}
         self._settings = settings
         self._path = reach
         self._window = window
@@ -70,14 +75,7 @@ class Asking:
         async def ask(session: Session, turn: Turn, emit: Emit) -> Assistant:
             connection = await self._reach(emit)
             names = self._offered(connection, turn)
-            body = build_request(
-                session,
-                turn,
-                connection.name,
-                tool_declarations(names, self.others()),
-                sampling(self._settings, connection.fit, turn, names),
-            )
-
+            images = await self._images(connection, image_urls(session.messages + turn.messages), emit)
             begun = False
 
             def watch(event: Event) -> None:
@@ -90,12 +88,26 @@ class Asking:
                     event = UsageSeen(event.usage, window.tokens, window.origin)
                 emit(event)
 
-            try:
-                answer = await connection.model.ask(body, frozenset(names), watch)
-            except ModelFailed as failed:
-                if failed.failure.window:
-                    self.told_window = failed.failure.window
-                raise
+            while True:
+                body = build_request(
+                    session,
+                    turn,
+                    connection.name,
+                    tool_declarations(names, self.others()),
+                    sampling(self._settings, connection.fit, turn, names),
+                    images,
+                )
+                try:
+                    answer = await connection.model.ask(body, frozenset(names), watch)
+                    break
+                except ModelFailed as failed:
+                    if failed.failure.window:
+                        self.told_window = failed.failure.window
+                    if failed.failure.kind != "no-images" or not images:
+                        raise
+                self._sees[connection.server.base_url, connection.name] = False
+                emit(Notice(blind_text(connection.name)))
+                images = {}
             if names == self._offered(connection, turn) and answer.usage is not None:
                 sent = size(fit(session.messages + turn.messages)) + self._declared(names)
                 self._count(connection, session, sent, answer.usage.prompt_tokens, emit)
@@ -149,6 +161,21 @@ class Asking:
         body = summary_request(history, connection.name, wanted)
         answer = await connection.model.ask(body, frozenset(), emit)
         return msgspec.structs.replace(answer, model=connection.name)
+
+    async def _images(self, connection: Connection, urls: tuple[str, ...], emit: Emit) -> dict[str, str]:
+        """The images that the model is shown; none where it is known to take none, which is told once."""
+        if not urls:
+            return {}
+        key = connection.server.base_url, connection.name
+        if key not in self._sees:
+            from minime.shell.model.sight import sees
+
+            self._sees[key] = await sees(connection.model, connection.name)
+            if self._sees[key] is False:
+                emit(Notice(blind_text(connection.name)))
+        if self._sees[key] is False:
+            return {}
+        return {url: data_url(url, data) for url, data in self.pictures.to_send(urls).items()}
 
     async def _reach(self, emit: Emit) -> Connection:
         connection = await self._path.connected(lambda line: emit(Notice(line)))

@@ -4,11 +4,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from minime.core.images import Kept, image_text
 from minime.core.mentions import Given, Mention, asked, given_text, mentions, to_read
 from minime.core.text import LIMIT
 from minime.core.tools.toolbox import ListDirectory
 from minime.core.turn import Turn
 from minime.shell.tools.inside import Place
+from minime.shell.tools.read_tools import read_image
 from minime.shell.tools.tools import Impossible, Ready, Tools
 
 _There = tuple[Mention, Ready, bool]
@@ -16,11 +18,16 @@ WAY_OUT = "nothing was sent (in `backquotes` an @word is no path)"
 
 
 async def question_turn(
-    question: str, tools: Tools, tell: Callable[[str], None], limit: int = LIMIT, behind: str = ""
+    question: str,
+    tools: Tools,
+    tell: Callable[[str], None],
+    keep: Callable[[bytes], str],
+    limit: int = LIMIT,
+    behind: str = "",
 ) -> Turn | str:
     """A turn with the question, what stands in the files and folders that it names (at most `limit`
     characters each and twice that together) and what came by a pipe; or the line that says which file cannot
-    be had. `tell` is given a line on each."""
+    be had. `tell` is given a line on each; `keep` keeps an image and gives the address it has then."""
     found: list[_There] = []
     for readings in mentions(question):
         there = await _first_there(readings, tools)
@@ -29,14 +36,22 @@ async def question_turn(
         if there is not None:
             found.append(there)
     given: list[Given] = []
+    images: list[Kept] = []
     each = min(limit, 2 * limit // max(1, len(found)))
     for mention, ready, is_folder in found:
+        image = read_image(ready.place) if ready.place is not None and not is_folder else b""
+        if isinstance(image, str):
+            return f"{mention.path}, {image}; {WAY_OUT}"
+        if image:
+            images.append(Kept(keep(image), image_text(mention.path, image)))
+            tell(f"@{images[-1].told}")
+            continue
         result = await tools.run("", ready, lambda _: None, each)
         if result.failed:
             return f"{result.content}; {WAY_OUT}"
         given.append(Given(mention.path, result.content))
         tell(given_text(mention.path, result.content, is_folder=is_folder))
-    return asked(question, tuple(given), behind)
+    return asked(question, tuple(given), behind, tuple(images))
 
 
 async def _first_there(

@@ -38,6 +38,8 @@ class Conversation:
     def __init__(self, agent: Agent, store: Store | None) -> None:
         self.agent = agent
         self.store = store
+        if store is not None:
+            agent.asking.pictures = store.pictures
         self.session = self._fresh()
         self.tell: Callable[[str], None] = lambda _: None
         self._trouble = ""
@@ -46,6 +48,10 @@ class Conversation:
     async def ask(self, turn: Turn, emit: Emit, consent: Consent) -> tuple[Turn, Outcome]:
         """Has `turn` answered and keeps what came of it, on disk too where there is a store."""
         return await self._ask(self.session, turn, emit, consent)
+
+    def keep_image(self, data: bytes) -> str:
+        """Keeps an image for the session in hand; the address to name it by."""
+        return self.agent.asking.pictures.add(self.session.id, data)
 
     async def retry(self, emit: Emit, consent: Consent) -> tuple[Turn, Outcome] | None:
         """Goes on with the unfinished turn, or asks the last question again in place of its turn, which

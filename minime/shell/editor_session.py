@@ -10,11 +10,12 @@ import msgspec
 
 from minime.core.acp.effects import ListSessions, Open
 from minime.core.acp.inputs import CannotOpen, Listed, Opening
-from minime.core.acp.prompt_text import linked_file, question
+from minime.core.acp.prompt_text import image_data, image_name_of, linked_file, question
 from minime.core.acp.state import Block
 from minime.core.acp.wire import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from minime.core.events import Outcome
 from minime.core.formats import Wanted
+from minime.core.images import Kept, all_urls, image_text
 from minime.core.listing import SHOWN_ROWS, Row, head_row
 from minime.core.session import new_session
 from minime.core.tools.toolbox import ListDirectory
@@ -44,6 +45,8 @@ class EditorSession:
     def __init__(self, agent: "Agent", store: "Store | None") -> None:
         self.agent = agent
         self._store = store
+        if store is not None:
+            agent.asking.pictures = store.pictures
 
     def save(self, session: Session) -> tuple[Session | None, str]:
         """The session as it was written, or None; and a line where there is something to tell."""
@@ -61,7 +64,7 @@ class EditorSession:
         """Writes the conversation to a file of its own; the line that says where, or why not."""
         from minime.shell.exporting import Written, export_beside
 
-        done = export_beside(session, wanted, self.agent.folder)
+        done = export_beside(session, wanted, self.agent.folder, self.agent.asking.pictures)
         return f"wrote {done.path}" if isinstance(done, Written) else done.line
 
     async def answer(
@@ -78,8 +81,14 @@ class EditorSession:
         from minime.shell.loop import run_turn
 
         if turn is None:
-            read = {place: await self._read(b) for place, b in enumerate(blocks) if linked_file(b)}
-            turn = question(blocks, {place: text for place, text in read.items() if text is not None})
+            images: dict[int, Kept | str] = {}
+            read: dict[int, str] = {}
+            for place, block in enumerate(blocks):
+                if image := await self._image(session.id, block):
+                    images[place] = image
+                elif (text := await self._read(block)) is not None:
+                    read[place] = text
+            turn = question(blocks, read, images)
         hands = self.agent.hands(session, consent, keep)
         return await run_turn(session, turn, hands, emit, self.agent.tool_names, self.agent.max_steps)
 
@@ -90,6 +99,21 @@ class EditorSession:
         asking = self.agent.asking
         known = asking.budget(session)
         return await run_compaction(session, known, asking.ask_budget, asking.sum_up, emit, focus)
+
+    async def _image(self, id: str, block: Block) -> Kept | str:
+        """The image that a block brings or links to, kept; or why it cannot be; empty where it is none."""
+        from minime.shell.tools.read_tools import read_image
+        from minime.shell.tools.tools import Impossible
+
+        found = image_data(block)
+        action = linked_file(block)
+        if action is not None:
+            ready = await self.agent.tools.prepare(action)
+            if not isinstance(ready, Impossible) and ready.place is not None:
+                found = read_image(ready.place) or found
+        if isinstance(found, str) or not found:
+            return found or ""
+        return Kept(self.agent.asking.pictures.add(id, found), image_text(image_name_of(block), found))
 
     async def _read(self, block: Block) -> str | None:
         """What stands where a link leads: a file's lines, a folder's list, or why it cannot be read."""
@@ -180,6 +204,7 @@ class Projects:
             settings.tools,
             (*loaded.notices, *filter(None, [agent.lacking])),
             settings.compaction,
+            store.pictures.to_send(all_urls(session)) if wish.why == "load" else {},
         )
         return EditorSession(agent, store if keeps else None), opening
 

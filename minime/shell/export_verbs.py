@@ -31,7 +31,8 @@ def export_session(
         return FAILED
     to_stdout = output is None or str(output) == "-"
     form = format or (None if output is None else format_of(output.name)) or "markdown"
-    pieces = iter((store.read(session.id),)) if form == "json" else export_pieces(session, form, cwd)
+    as_kept = form == "json"
+    pieces = iter((store.read(session.id),)) if as_kept else export_pieces(session, form, cwd, store.pictures)
     if output is None or to_stdout:
         sys.stdout.flush()
         for piece in pieces:

@@ -10,9 +10,11 @@ import msgspec
 
 from minime.core.codec import encode
 from minime.core.formats import NOTHING_YET, SUFFIXES, Format, Wanted, parse_export
+from minime.core.images import all_urls
 from minime.core.pieces import Style
 from minime.core.session import is_empty
 from minime.core.values import Session
+from minime.shell.pictures import Pictures
 from minime.shell.whole_file import put_if_free, put_in_place
 
 MM_S_OWN = {".mm", ".git"}
@@ -32,9 +34,9 @@ class NotWritten(msgspec.Struct, frozen=True):
     is_there: bool = False
 
 
-def export_pieces(session: Session, format: Format, cwd: Path) -> Iterator[bytes]:
-    """The conversation in that form, piece by piece, in order. `cwd` is the folder that an editor would load
-    it with."""
+def export_pieces(session: Session, format: Format, cwd: Path, pictures: Pictures) -> Iterator[bytes]:
+    """The conversation in that form, piece by piece, in order, with its `pictures`. `cwd` is the folder that
+    an editor would load it with."""
     match format:
         case "markdown":
             from minime.core.transcript.markdown import markdown_pieces
@@ -43,13 +45,14 @@ def export_pieces(session: Session, format: Format, cwd: Path) -> Iterator[bytes
         case "html":
             from minime.core.transcript.page import page_pieces
 
-            yield from (piece.encode("utf-8", "replace") for piece in page_pieces(session))
+            page = page_pieces(session, _images(session, pictures))
+            yield from (piece.encode("utf-8", "replace") for piece in page)
         case "json":
             yield encode(session)
         case "acp":
             from minime.core.acp.answers import replay_lines
 
-            yield from replay_lines(session, str(cwd))
+            yield from replay_lines(session, str(cwd), _images(session, pictures))
 
 
 def write_file(path: Path, pieces: Iterable[bytes], *, over: bool) -> Written | NotWritten:
@@ -70,30 +73,35 @@ def write_file(path: Path, pieces: Iterable[bytes], *, over: bool) -> Written | 
     return Written(path)
 
 
-def export_beside(session: Session, wanted: Wanted, cwd: Path) -> Written | NotWritten:
+def export_beside(session: Session, wanted: Wanted, cwd: Path, pictures: Pictures) -> Written | NotWritten:
     """What `/export` does: writes the conversation to the file that is wanted, else to one with a name of its
     own that is still free. Paths are relative to `cwd`."""
     form = wanted.format
     if is_empty(session):
         return NotWritten(NOTHING_YET)
     if wanted.file:
-        return write_file(cwd / _expanded(wanted.file), export_pieces(session, form, cwd), over=False)
+        file = cwd / _expanded(wanted.file)
+        return write_file(file, export_pieces(session, form, cwd, pictures), over=False)
     for number in range(1, MOST_NUMBER):
         name = f"{session.id}{f'-{number}' if number > 1 else ''}{SUFFIXES[form]}"
-        done = write_file(cwd / name, export_pieces(session, form, cwd), over=False)
+        done = write_file(cwd / name, export_pieces(session, form, cwd, pictures), over=False)
         if isinstance(done, Written) or not done.is_there:
             return done
     return NotWritten(f"too many exports of this conversation in {cwd}; give a name: /export {form} FILE")
 
 
-def export_line(session: Session, argument: str, cwd: Path) -> tuple[str, Style]:
+def export_line(session: Session, argument: str, cwd: Path, pictures: Pictures) -> tuple[str, Style]:
     """Does what `/export` with these words asks for: the line that tells of it, and its style."""
     wanted = parse_export(argument)
-    done = NotWritten(wanted) if isinstance(wanted, str) else export_beside(session, wanted, cwd)
+    done = NotWritten(wanted) if isinstance(wanted, str) else export_beside(session, wanted, cwd, pictures)
     if isinstance(done, NotWritten):
         return done.line, "red"
     near = done.path.relative_to(cwd) if done.path.is_relative_to(cwd) else done.path
     return f"wrote {near}", ""
+
+
+def _images(session: Session, pictures: Pictures) -> dict[str, bytes]:
+    return pictures.to_send(all_urls(session))
 
 
 def _expanded(name: str) -> Path:

@@ -157,7 +157,7 @@ def _verdict(store: Store, name: str) -> Verdict | None:
     if not id:
         return beside(name)
     try:
-        return judge(name, store.read(id))
+        return judge(name, store.read(id), store.pictures.missing)
     except FileNotFoundError:  # gone since the folder was listed
         return None
     except OSError as error:

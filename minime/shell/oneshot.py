@@ -61,7 +61,12 @@ class OneShot:
 
         limit = result_limit(agent.asking.budget(self._conversation.session))
         return await question_turn(
-            question, agent.tools, lambda line: self._display.tell(f"  {line}", "dim"), limit, piped
+            question,
+            agent.tools,
+            lambda line: self._display.tell(f"  {line}", "dim"),
+            self._conversation.keep_image,
+            limit,
+            piped,
         )
 
     async def _run(self, turn: Turn, permission: Permission, interrupts: Interrupts) -> int:

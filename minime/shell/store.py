@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from minime.core.codec import Unreadable, decode, encode, grown_text
+from minime.core.images import own_images
 from minime.core.listing import (
     HEAD_BYTES,
     Found,
@@ -26,9 +27,11 @@ from minime.core.listing import (
 )
 from minime.core.session import is_empty, with_title
 from minime.core.values import Session, Stamp
+from minime.shell.pictures import Pictures
 from minime.shell.tools.inside import NotRegularError, read_head, read_regular
 from minime.shell.whole_file import (
     drafted,
+    keep_from_git,
     locked,
     put_if_free,
     put_in_place,
@@ -77,6 +80,7 @@ class Store:
     def __init__(self, project: Path) -> None:
         self.project = project
         self.folder = project / ".mm" / "sessions"
+        self.pictures = Pictures(self.folder, self._make_folder)
         self._seen: dict[str, bytes] = {}
 
     def load(self, id: str) -> Loaded | NotLoaded:
@@ -100,6 +104,7 @@ class Store:
         """Removes what saves of killed processes have left behind."""
         if self._is_inside():
             remove_leftovers(self.folder)
+            self.pictures.tidy()
 
     def heads(self) -> tuple[Head, ...]:
         """All sessions that were used, newest use first, from the beginning of their files. A damaged one
@@ -129,6 +134,7 @@ class Store:
             if os.path.lexists(self._path(id)):
                 with self._lock():  # a save under way is not to bring it back
                     self._path(id).unlink(missing_ok=True)
+                    self.pictures.remove(id)
         except OSError as error:
             return f"cannot delete session {id}: {_errno_text(error)}"
         self._seen.pop(id, None)
@@ -143,6 +149,7 @@ class Store:
                     for id in old:
                         if self._head(id) is None:
                             self._path(id).unlink(missing_ok=True)
+                            self.pictures.remove(id)
 
     def read(self, id: str) -> bytes:
         """The bytes of a session's file. Raises OSError, also for a pipe or device in its place."""
@@ -205,7 +212,7 @@ class Store:
                 with suppress(FileExistsError):
                     folder.mkdir(mode=0o700)
                 sync_folder(folder.parent)
-        _keep_from_git(home / ".gitignore")
+        keep_from_git(home / ".gitignore")
 
     def _is_inside(self) -> bool:
         project = Path(os.path.realpath(self.project))
@@ -218,6 +225,8 @@ class Store:
         """Raises OSError. The draft is written before the lock is taken, so that nobody waits for a disk."""
         notice = ""
         for _ in range(TRIES):
+            self.pictures.own(session)
+            session = own_images(session)
             data = encode(session)
             path = self._path(session.id)
             with drafted(path, data) as draft, self._lock():
@@ -263,21 +272,6 @@ class Store:
             return self.read(id)
         except (FileNotFoundError, IsADirectoryError, NotRegularError):
             return b""
-
-
-def _keep_from_git(file: Path) -> None:
-    """Writes the file that hides its folder from git, unless it says something already: a killed mm may have
-    left it empty. Raises OSError."""
-    try:
-        if file.lstat().st_size:
-            return
-    except FileNotFoundError:
-        pass
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
-    try:
-        os.write(handle, b"*\n")
-    finally:
-        os.close(handle)
 
 
 def _decoded(data: bytes) -> Session | None:

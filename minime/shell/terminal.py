@@ -120,7 +120,13 @@ class Terminal:
         assert self.permission is not None, "a visit has begun"
         agent = self.conversation.agent
         limit = result_limit(agent.asking.budget(self.conversation.session))
-        turn = await question_turn(question, agent.tools, lambda line: self.tell(f"  {line}", "dim"), limit)
+        turn = await question_turn(
+            question,
+            agent.tools,
+            lambda line: self.tell(f"  {line}", "dim"),
+            self.conversation.keep_image,
+            limit,
+        )
         if isinstance(turn, str):
             self.tell(turn, "red")
         else:
@@ -176,7 +182,8 @@ class Terminal:
             case "title":
                 self._title(argument)
             case "export":
-                self.tell(*export_line(session, argument, self.conversation.agent.folder))
+                agent = self.conversation.agent
+                self.tell(*export_line(session, argument, agent.folder, agent.asking.pictures))
             case "errors":
                 when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)
                 self._paper.write(errors_pieces(session, when))

@@ -26,7 +26,7 @@ REPLACE_PAUSE = 0.05
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EMLINK}
 _NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
-_DRAFT = re.compile(r"\.\d{8}-\d{6}-[0-9a-f]{8}\.[0-9a-f]{8}\.tmp")
+_DRAFT = re.compile(r"\.(?:\d{8}-\d{6}-[0-9a-f]{8}|[0-9a-f]{32})\.[0-9a-f]{8}\.tmp")
 _ADVISORY = hasattr(os, "O_NOFOLLOW")  # Windows has no advisory lock of this kind
 
 
@@ -90,6 +90,21 @@ def sync_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_SYNC:
             raise
+    finally:
+        os.close(handle)
+
+
+def keep_from_git(file: Path) -> None:
+    """Writes the file that hides its folder from git, unless it says something already: a killed mm may have
+    left it empty. Raises OSError."""
+    try:
+        if file.lstat().st_size:
+            return
+    except FileNotFoundError:
+        pass
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+    try:
+        os.write(handle, b"*\n")
     finally:
         os.close(handle)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from minime.core.codec import encode
 from minime.core.formats import FORMATS, Format
 from minime.shell.exporting import export_pieces
+from minime.shell.pictures import Pictures
 from tests.bench.environment import Place
 from tests.bench.inside import session as conversation
 from tests.bench.rows import Row, Sample, by_turns
@@ -40,7 +41,7 @@ def rows(place: Place, folder: Path, runs: int) -> list[Row]:
 
     def exported(form: Format) -> Row:
         made, out = folder / f"made.{form}", folder / "out"
-        made.write_bytes(b"".join(export_pieces(session, form, folder)))
+        made.write_bytes(b"".join(export_pieces(session, form, folder, Pictures())))
 
         def least() -> Sample:
             return run(place.python, "-c", LEAST, str(file), str(made), str(out))

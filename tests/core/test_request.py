@@ -13,6 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 from minime.core.codec import decode, encode
 from minime.core.config.fit import fit_for
 from minime.core.config.settings import Settings
+from minime.core.images import NOT_SHOWN
 from minime.core.request import ENDED_HERE, INTERRUPTED, Sampling, build_request, fit, offered_tools, sampling
 from minime.core.session import with_system
 from minime.core.tools.toolbox import tool_declarations
@@ -137,17 +138,24 @@ def test_a_question_behind_a_tool_result_is_parted_from_it_by_an_answer() -> Non
     assert fit(history)[-2:] == (Assistant(ENDED_HERE), User("go on"))
 
 
-def test_parts_are_joined_with_text_and_images_are_named() -> None:
-    image = ImagePart(ImageUrl("x.files/1.png"))
-    sent = body(
-        msgspec.structs.replace(fresh(), messages=(User("a"), User((TextPart("b"), image)))), question("c")
-    )
+def test_an_image_that_is_shown_is_a_part_and_one_that_is_not_is_told() -> None:
+    images = tuple(ImagePart(ImageUrl(f"x.files/{number}.png")) for number in range(2))
+    asked = msgspec.structs.replace(fresh(), messages=(User("a"), User((TextPart("b"), *images))))
+    shown = {"x.files/1.png": "data:image/png;base64,aGk="}
+    sent = json.loads(build_request(asked, question("c"), "m", images=shown))
     assert sent["messages"][-1]["content"] == [
         {"type": "text", "text": "a"},
         {"type": "text", "text": "b"},
-        {"type": "text", "text": "[image x.files/1.png]"},
+        {"type": "text", "text": NOT_SHOWN},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
         {"type": "text", "text": "c"},
     ]
+
+
+def test_without_an_image_that_is_shown_a_question_is_plain_text() -> None:
+    image = ImagePart(ImageUrl("x.files/1.png"))
+    asked = msgspec.structs.replace(fresh(), messages=(User((TextPart("b"), image)),))
+    assert body(asked, question("c"))["messages"][-1]["content"] == f"b\n\n{NOT_SHOWN}\n\nc"
 
 
 @pytest.mark.parametrize("arguments", ['{"a":', "", "[]", "null", '"x"'])

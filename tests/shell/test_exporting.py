@@ -18,6 +18,7 @@ from minime.shell.agent import Agent
 from minime.shell.editor_session import EditorSession
 from minime.shell.export_verbs import export_session
 from minime.shell.exporting import NotWritten, Written, export_beside, export_pieces, write_file
+from minime.shell.pictures import Pictures
 from minime.shell.store import Store
 from tests.conftest import GOLDEN
 from tests.support.acp import Conversation
@@ -55,7 +56,7 @@ def test_the_export_for_an_editor_is_what_a_load_sends(file: Path) -> None:
     talk.ask("session/load", sessionId=session.id, cwd="/w", mcpServers=[])
     sent = [effect.line for effect in talk.done if isinstance(effect, Send)]
     answer = next(n for n, line in enumerate(sent) if "result" in json.loads(line))
-    assert list(export_pieces(session, "acp", Path("/w"))) == sent[:answer]
+    assert list(export_pieces(session, "acp", Path("/w"), Pictures())) == sent[:answer]
 
 
 def test_a_conversation_goes_to_stdout_in_each_form(
@@ -66,7 +67,7 @@ def test_a_conversation_goes_to_stdout_in_each_form(
         "markdown": session_markdown(kept()).encode(),
         "html": session_html(kept()).encode(),
         "json": store.read(ID),
-        "acp": b"".join(export_pieces(kept(), "acp", project)),
+        "acp": b"".join(export_pieces(kept(), "acp", project, Pictures())),
     }
     for form, expected in forms.items():
         assert export_session(store, "1", format=form, output=None, cwd=project, ask=no) == 0  # type: ignore[arg-type]
@@ -117,7 +118,7 @@ def test_an_export_that_cannot_be_changes_nothing(project: Path, place: str, rea
     (project / "link").symlink_to(".mm")
     (project / "dangling").symlink_to("nowhere")
     before = names(project), names(project / ".mm"), Store(project).read(ID)
-    done = export_beside(kept(), Wanted("markdown", place), project)
+    done = export_beside(kept(), Wanted("markdown", place), project, Pictures())
     assert isinstance(done, NotWritten)
     assert reason in done.line
     assert (names(project), names(project / ".mm"), Store(project).read(ID)) == before
@@ -125,7 +126,7 @@ def test_an_export_that_cannot_be_changes_nothing(project: Path, place: str, rea
 
 def test_an_export_without_a_name_takes_a_free_one(project: Path) -> None:
     for number in range(3):
-        done = export_beside(kept(), Wanted("markdown"), project)
+        done = export_beside(kept(), Wanted("markdown"), project, Pictures())
         assert done == Written(project / f"{ID}{f'-{number + 1}' if number else ''}.md")
     assert names(project) == [".mm", f"{ID}-2.md", f"{ID}-3.md", f"{ID}.md"]
 

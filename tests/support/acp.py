@@ -50,8 +50,8 @@ from minime.core.acp.inputs import (
     TurnEnded,
 )
 from minime.core.acp.machine import step
-from minime.core.acp.prompt_text import question
-from minime.core.acp.state import State
+from minime.core.acp.prompt_text import image_data, image_name_of, question
+from minime.core.acp.state import Block, State
 from minime.core.events import (
     Answered,
     Event,
@@ -62,6 +62,7 @@ from minime.core.events import (
     ToolStarted,
     UsageSeen,
 )
+from minime.core.images import Kept, image_name, image_text, image_url
 from minime.core.listing import session_row
 from minime.core.session import is_empty, new_session
 from minime.core.tools.toolbox import BadCall, parse_call
@@ -130,6 +131,7 @@ class Conversation:
         self.state = State("0.1.0", **state)
         self.disk: dict[str, Session | CannotOpen] = {}
         self.disk_full = ""
+        self.images: dict[str, bytes] = {}
         self.opening: dict[str, Any] = {"window": window, "mode": mode, "model": "qwen3:8b", "tools": TOOLS}
         self.heard: list[dict[str, Any]] = []
         self.done: list[Effect] = []
@@ -304,6 +306,19 @@ class Conversation:
             case Stop():
                 yield "* end"
 
+    def _kept(self, id: str, blocks: tuple[Block, ...]) -> dict[int, Kept | str]:
+        """The images of a prompt as mm keeps them, or why it does not."""
+        kept: dict[int, Kept | str] = {}
+        for place, block in enumerate(blocks):
+            data = image_data(block)
+            if isinstance(data, str):
+                kept[place] = data
+            elif data:
+                url = image_url(id, image_name(data))
+                self.images[url] = data
+                kept[place] = Kept(url, image_text(image_name_of(block), data))
+        return kept
+
     def _world(self, effect: Effect) -> Iterator[Input]:
         match effect:
             case Open(why="new", id=id):
@@ -312,7 +327,9 @@ class Conversation:
             case Open(id=id):
                 found = self.disk.get(id, CannotOpen(-32002, f"session not found: no session {id} here"))
                 if isinstance(found, Session):
-                    yield Opened(effect, Opening(found, SYSTEM, self.state.keeps, **self.opening))
+                    yield Opened(
+                        effect, Opening(found, SYSTEM, self.state.keeps, **self.opening, images=self.images)
+                    )
                 else:
                     yield Opened(effect, found)
             case Save(id=id, session=session):
@@ -322,7 +339,7 @@ class Conversation:
                     self.disk[session.id] = session
                     yield SaveDone(id, session.id, session)
             case StartTurn(id=id, blocks=blocks, turn=turn):
-                self.turns[id] = effect, turn or question(blocks, {})
+                self.turns[id] = effect, turn or question(blocks, {}, self._kept(id, blocks))
             case ListSessions(cwd=cwd):
                 kept = [s for s in self.disk.values() if isinstance(s, Session) and not is_empty(s)]
                 kept.sort(key=lambda s: (s.updated, s.id), reverse=True)

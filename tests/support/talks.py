@@ -12,6 +12,9 @@ ID = "20260916-101530-4f2a9c1e"
 OTHER_ID = "20260916-102000-00c0ffee"
 STAMP = Stamp(NOW, ID)
 OTHER_STAMP = Stamp(NOW + timedelta(seconds=270), OTHER_ID)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+"""A whole PNG of one pixel, in Base64."""
+
 SYSTEM = "You are mini-me, a coding agent."
 
 

@@ -1,6 +1,6 @@
 """Lines to the editor that many steps need: an update, a refusal, the session's title."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from minime.core.acp.effects import Effects, Send
@@ -16,6 +16,7 @@ from minime.core.acp.wire import (
     write_fault,
     write_notification,
 )
+from minime.core.images import NO_IMAGES
 from minime.core.values import Session, first_line
 
 Step = tuple[State, Effects]
@@ -51,9 +52,10 @@ def info_of(session: Session) -> InfoShown:
     return InfoShown(title=first_line(session.title) or None, updated_at=utc_text(session.updated))
 
 
-def replay_lines(session: Session, cwd: str) -> Iterator[bytes]:
-    """The lines that `session/load` sends before its answer, each with its line end."""
-    for update in replay_updates(session, cwd):
+def replay_lines(session: Session, cwd: str, images: Mapping[str, bytes] = NO_IMAGES) -> Iterator[bytes]:
+    """The lines that `session/load` sends before its answer, each with its line end. `images` are those that
+    can be shown, by the names that the session has for them."""
+    for update in replay_updates(session, cwd, images):
         yield line(session.id, update)
     if session.title:
         yield line(session.id, info_of(session))

@@ -1,10 +1,13 @@
 """What has happened in the world, told to the machine."""
 
+from collections.abc import Mapping
+
 from minime.core.acp.effects import ListSessions, Open
 from minime.core.acp.state import Value
 from minime.core.acp.wire import Id
 from minime.core.config.settings import Compaction
 from minime.core.events import Event, Outcome
+from minime.core.images import NO_IMAGES
 from minime.core.listing import Row
 from minime.core.tools.outside import Report
 from minime.core.tools.permissions import Mode, PermissionRule
@@ -33,6 +36,7 @@ class Opening(Value, frozen=True):
     tools: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     summaries: Compaction = Compaction()
+    images: Mapping[str, bytes] = NO_IMAGES
 
 
 class CannotOpen(Value, frozen=True):

@@ -224,7 +224,7 @@ def _abilities(state: State) -> dict[str, Any]:
         "authMethods": methods,
         "agentCapabilities": {
             "loadSession": state.keeps,
-            "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
+            "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
             "mcpCapabilities": {"http": state.mcp, "sse": False},
             "sessionCapabilities": kept,
         },

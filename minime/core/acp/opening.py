@@ -78,7 +78,7 @@ def opened(state: State, happened: Opened, stamp: Stamp) -> Step:
         effects += saves
     if wish.why == "load":
         known = set(live.shown)
-        for update in replay_updates(live.session, wish.cwd):
+        for update in replay_updates(live.session, wish.cwd, outcome.images):
             if isinstance(update, Shown):
                 known.add(update.tool_call_id)
             effects.append(send(wish.id, update))

@@ -1,15 +1,17 @@
 """A kept conversation to all that an editor is shown when it is loaded."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 
-from minime.core.acp.sizes import pieces
+from minime.core.acp.sizes import MOST_IMAGE, pieces
 from minime.core.acp.tool_calls import finished_call
-from minime.core.acp.updates import Text, Update, UserChunk, agent_chunks, thought_chunks
+from minime.core.acp.updates import Image, Text, Update, UserChunk, agent_chunks, thought_chunks
+from minime.core.images import NO_IMAGES, Kept, images_of, in_base64, kept_mime
 from minime.core.values import Assistant, Message, Session, System, Tool, User, question_text
 
 
-def replay_updates(session: Session, cwd: str) -> Iterator[Update]:
+def replay_updates(session: Session, cwd: str, images: Mapping[str, bytes] = NO_IMAGES) -> Iterator[Update]:
     """The whole conversation in order: what was typed, thought and said, and each call once, finished.
+    `images` are those that can be shown, by the names that the session has for them.
 
     Nothing of mm's own is shown: no system prompt, no error record, no pending round, no summary question.
     """
@@ -21,6 +23,8 @@ def replay_updates(session: Session, cwd: str) -> Iterator[Update]:
             case User(compacted=0):
                 text = question_text(message)
                 yield from (UserChunk(content=Text(piece), message_id=id) for piece in pieces(text))
+                if not isinstance(message.content, str):
+                    yield from (_image_chunk(image, images, id) for image in images_of(message))
             case Assistant():
                 if message.reasoning_content:
                     yield from thought_chunks(message.reasoning_content, id)
@@ -35,6 +39,14 @@ def replay_updates(session: Session, cwd: str) -> Iterator[Update]:
                     yield finished_call(call, results.get(call.id), cwd, shown_id)
             case User() | System() | Tool():
                 pass
+
+
+def _image_chunk(image: Kept, images: Mapping[str, bytes], id: str) -> UserChunk:
+    """An image, or its description where it is not there or too large for a line."""
+    data = images.get(image.url, b"")
+    if not 0 < len(data) <= MOST_IMAGE:
+        return UserChunk(content=Text(f"\n[image: {image.told}]"), message_id=id)
+    return UserChunk(content=Image(in_base64(data), kept_mime(image.url)), message_id=id)
 
 
 def fresh_id(id: str, taken: Set[str], count: int = 1) -> str:

@@ -11,6 +11,9 @@ MOST_OF_LETTER = 12
 MOST_PIECE = 60_000
 """Characters in one piece of a message."""
 
+MOST_IMAGE = 700_000
+"""Bytes of an image that is shown; in Base64 it still fits a line."""
+
 MOST_SHOWN = 200_000
 """Bytes of a line that one text of a tool call may take."""
 

@@ -26,10 +26,17 @@ class Text(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="text"):
     text: str
 
 
-class UserChunk(Update, frozen=True, gc=False, tag="user_message_chunk"):
-    """A piece of what the person typed."""
+class Image(msgspec.Struct, frozen=True, rename="camel", tag_field="type", tag="image"):
+    """A block with an image; `data` is Base64."""
 
-    content: Text
+    data: str
+    mime_type: str
+
+
+class UserChunk(Update, frozen=True, gc=False, tag="user_message_chunk"):
+    """A piece of what the person typed, or an image that was given along."""
+
+    content: Text | Image
     message_id: str
 
 

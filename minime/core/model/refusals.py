@@ -49,7 +49,10 @@ _NO_MODEL = (
     r"|(no such|unknown|invalid|could not find|cannot find) model|model_not_found|no models? (is )?loaded"
     r"|not found.{0,30}pull|unable to load model"
 )
-_NO_IMAGES = r"image.{0,40}not support|mmproj|not support.{0,20}(image|vision)|not a multimodal"
+_NO_IMAGES = (
+    r"image.{0,40}not support|mmproj|not support.{0,20}(image|vision)|not a multimodal|at most 0 image"
+    r"|missing data required for image|image_url is only supported|no endpoints found that support image"
+)
 _MEMORY = (
     r"more system memory|out of memory|insufficient memory|not enough (gpu |system |free )?(memory|vram)"
     r"|cudamalloc failed|insufficient system resources|runner process has terminated"

@@ -75,18 +75,18 @@ def read_window(server: Server, model: str, page: Page, body: bytes) -> Window |
     firm = True
     match page.reads:
         case "props":
-            told = _at(read, "default_generation_settings", "n_ctx")
+            told = at(read, "default_generation_settings", "n_ctx")
         case "running":
-            told = next((entry.get("context_length") for entry in _entries(read, model)), None)
+            told = next((entry.get("context_length") for entry in entries(read, model)), None)
         case "show":
             # Loaded with these words at the next request; what is loaded now may be another.
-            told, firm = _parameter(_at(read, "parameters"), "num_ctx"), False
+            told, firm = _parameter(at(read, "parameters"), "num_ctx"), False
         case "loaded":
-            told = next((entry.get("loaded_context_length") for entry in _entries(read, model)), None)
+            told = next((entry.get("loaded_context_length") for entry in entries(read, model)), None)
         case "packaged":
-            told = next((_at(entry, "config", "context_size") for entry in _entries(read, model)), None)
+            told = next((at(entry, "config", "context_size") for entry in entries(read, model)), None)
         case "models":
-            told = next((_listed(entry, server) for entry in _entries(read, model)), None)
+            told = next((_listed(entry, server) for entry in entries(read, model)), None)
     if not isinstance(told, int) or isinstance(told, bool) or not LEAST <= told <= MOST:
         return None
     return Window(told, f"told by {server_name(server.kind)}", firm)
@@ -111,14 +111,14 @@ def window_text(window: Window) -> str:
 
 def _listed(entry: dict[str, Any], server: Server) -> object:
     """The window in an entry of a list of models, in the words of the servers that have one there."""
-    told = entry.get("max_model_len") or _at(entry, "meta", "n_ctx")
+    told = entry.get("max_model_len") or at(entry, "meta", "n_ctx")
     if told is None and not is_loopback(server.base_url):
         # A service on the net has no other window than the one in its list.
         told = entry.get("context_length") or entry.get("context_window")
     return told
 
 
-def _entries(read: object, model: str) -> Iterator[dict[str, Any]]:
+def entries(read: object, model: str) -> Iterator[dict[str, Any]]:
     """The entries about `model` in a list, however the server wraps it."""
     if isinstance(read, dict):
         read = read.get("data") or read.get("models")
@@ -147,7 +147,8 @@ def _same(model: str, names: list[str]) -> bool:
     )
 
 
-def _at(read: object, *path: str) -> object:
+def at(read: object, *path: str) -> object:
+    """What stands at the path in decoded JSON; None where there is nothing."""
     for key in path:
         read = read.get(key) if isinstance(read, dict) else None
     return read

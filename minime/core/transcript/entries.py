@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from minime.core.images import Kept, images_of, words_of
 from minime.core.listing import count
 from minime.core.session import turns
 from minime.core.tools.toolbox import BadCall, action_title, past_call
@@ -31,11 +32,13 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A question begins the turn `number`. `added` is what mm put behind the words of the person."""
+    """A question begins the turn `number`. `added` is what mm put behind the words of the person, `images`
+    what they gave along."""
 
     number: int
     text: str
     added: str = ""
+    images: tuple[Kept, ...] = ()
 
 
 class SummedUp(msgspec.Struct, frozen=True):
@@ -118,7 +121,7 @@ def _of(messages: tuple[Message, ...]) -> Iterator[Entry]:
                 yield SummedUp(turns, content_text(message.content))
             case User():
                 text = question_text(message)
-                yield Asked(0, text, _added(message, text))
+                yield Asked(0, text, _added(message, text), images_of(message))
             case Assistant():
                 if message.reasoning_content:
                     yield Thought(message.reasoning_content)
@@ -154,7 +157,7 @@ def _added(user: User, typed: str) -> str:
     """What the model read beside the words that were typed."""
     if not user.typed:
         return ""
-    whole = content_text(user.content)
+    whole = words_of(user)
     return whole.removeprefix(typed).strip("\n") if whole.startswith(typed) else whole
 
 

@@ -32,6 +32,9 @@ h1 { margin: 0 0 .6rem; font-size: 1.75rem; line-height: 1.25; letter-spacing: -
 .ask { margin: .3rem 0 1.1rem; padding: .75rem 1rem; background: var(--ask); border-radius: .6rem;
   border-left: 3px solid var(--accent); font-weight: 500; }
 .ask details { font-weight: 400; }
+figure { margin: .6rem 0 0; }
+img { display: block; max-width: 100%; max-height: 34rem; border-radius: .4rem; }
+figcaption { color: var(--soft); font-size: .8rem; font-weight: 400; overflow-wrap: anywhere; }
 .typed { white-space: pre-wrap; }
 p { margin: .7em 0; overflow-wrap: anywhere; } .ask > p, li > p:first-child { margin: 0; }
 h3, h4, h5, h6 { margin: 1.5em 0 .5em; line-height: 1.3; overflow-wrap: anywhere; }

@@ -70,8 +70,9 @@ def _entry_text(entry: Entry) -> str:
         case Said(text=text, stopped=stopped):
             line = cut_text(stopped)
             return contained(text) + (f"\n*{_line(line)}*\n" if line else "")
-        case Asked(text=text, added=added):
+        case Asked(text=text, added=added, images=images):
             typed = fenced(text) if _LAID_OUT.search(text) else _plain(text) + "\n"
+            typed += "".join(f"\n*{_line(image.told)}: {_line(image.url)}*\n" for image in images)
             return _quoted(typed) + (f"\n{_fold('Added to the question', fenced(added))}" if added else "")
         case SummedUp(text=text):
             return f"*{_line(text)}*\n"

@@ -6,9 +6,10 @@ or a file wrote, a browser runs nothing of it and asks nobody for anything.
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
+from minime.core.images import NO_IMAGES, Kept, data_url
 from minime.core.text import one_line
 from minime.core.transcript.colouring import diff_html
 from minime.core.transcript.entries import (
@@ -42,17 +43,18 @@ OPEN_LINES = 40
 """An edit of no more lines is shown unfolded."""
 
 
-def session_html(session: Session) -> str:
+def session_html(session: Session, images: Mapping[str, bytes] = NO_IMAGES) -> str:
     """The page, with a line end behind it."""
-    return "".join(page_pieces(session))
+    return "".join(page_pieces(session, images))
 
 
-def page_pieces(session: Session) -> Iterator[str]:
-    """The page piece by piece, in order."""
+def page_pieces(session: Session, images: Mapping[str, bytes] = NO_IMAGES) -> Iterator[str]:
+    """The page piece by piece, in order. `images` are those that it shows, by the names that the session has
+    for them."""
     title = escaped(title_text(session))
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy()}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(with_images=bool(images))}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="robots" content="noindex">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n"
@@ -60,18 +62,19 @@ def page_pieces(session: Session) -> Iterator[str]:
         f"{_facts_html(session)}</header>\n<main>\n"
     )
     colours = _size(session) <= MOST_COLOURED
-    yield from _turns(entries(session), colours)
+    yield from _turns(entries(session), colours, images)
     yield "</main>\n<footer><p>A conversation with mini-me, in one file.</p></footer>\n</body>\n</html>\n"
 
 
 @cache
-def policy() -> str:
-    """The content security policy of the page."""
+def policy(*, with_images: bool = False) -> str:
+    """The content security policy of the page; it shows images only that stand in the page itself."""
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    images = "img-src data:; " if with_images else ""
+    return f"default-src 'none'; {images}style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def _turns(shown: Iterator[Entry], colours: bool) -> Iterator[str]:
+def _turns(shown: Iterator[Entry], colours: bool, images: Mapping[str, bytes]) -> Iterator[str]:
     """A section for what stands before the first question, for each turn, and for a turn broken off; the
     errors of each stand beside it."""
     body: list[str] = []
@@ -87,14 +90,14 @@ def _turns(shown: Iterator[Entry], colours: bool) -> Iterator[str]:
             case SummedUp() | Unfinished():
                 label = '<span class="number"></span>\n'
             case _:
-                body.append(_entry_html(entry, colours))
+                body.append(_entry_html(entry, colours, images))
                 continue
         if not body or not body[0].startswith('<p class="label">Unfinished'):
             yield _section(head, body, errors)
             body, errors, head = [], [], label
         else:
             head = label
-        body.append(_entry_html(entry, colours))
+        body.append(_entry_html(entry, colours, images))
     yield _section(head, body, errors)
 
 
@@ -105,7 +108,7 @@ def _section(head: str, body: list[str], errors: list[str]) -> str:
     return f'<section class="turn">\n{head}<div>\n{"".join(body)}</div>\n{beside}</section>\n'
 
 
-def _entry_html(entry: Entry, colours: bool) -> str:
+def _entry_html(entry: Entry, colours: bool, images: Mapping[str, bytes]) -> str:
     match entry:
         case Called():
             return _call_html(entry, colours)
@@ -113,10 +116,11 @@ def _entry_html(entry: Entry, colours: bool) -> str:
             line = cut_text(stopped)
             cut = f'<p class="cut">{escaped(line)}</p>\n' if line else ""
             return f'<div class="said">\n{prose_html(text, colours=colours)}{cut}</div>\n'
-        case Asked(text=text, added=added):
+        case Asked(text=text, added=added, images=given):
             more = f'<pre class="result" dir="auto">{escaped(added)}</pre>\n' if added else ""
             behind = _fold("added", f"added to the question ({_length(added)})", more) if added else ""
-            return f'<div class="ask">{plain_html(text)}{behind}</div>\n'
+            shown = "".join(_image_html(image, images.get(image.url)) for image in given)
+            return f'<div class="ask">{plain_html(text)}{shown}{behind}</div>\n'
         case Thought(text=text):
             return _fold("thought", f"thought ({_length(text)})", prose_html(text, colours=colours))
         case Prompt(text=text):
@@ -130,6 +134,16 @@ def _entry_html(entry: Entry, colours: bool) -> str:
             return f'<p class="label">Unfinished: {why}</p>\n'
         case Wrong():
             return ""  # it stands in the margin
+
+
+def _image_html(image: Kept, data: bytes | None) -> str:
+    told = escaped(one_line(image.told, 300))
+    if data is None:
+        return f'<p class="label" dir="auto">{told}</p>\n'
+    return (
+        f'<figure><img src="{data_url(image.url, data)}" alt="{told}">'
+        f'<figcaption dir="auto">{told}</figcaption></figure>\n'
+    )
 
 
 def _call_html(entry: Called, colours: bool) -> str:

@@ -5,6 +5,8 @@ import os
 import threading
 from typing import NamedTuple
 
+from minime.core.images import HEAD as HEAD_OF_IMAGE
+from minime.core.images import MOST_BYTES, TOO_LARGE, mime_of
 from minime.core.text import LIMIT, clean, clip
 from minime.core.tools.filetext import HEAD, codec_of
 from minime.core.tools.toolbox import ReadFile, Said
@@ -51,6 +53,22 @@ def read_file(place: Place, action: ReadFile, stop: threading.Event, limit: int 
         hint = f"; there is {', '.join(near)}" if near else ""
         return Said(problem_text(error, place.shown) + hint, failed=True)
     return _told(place, page, size)
+
+
+def read_image(place: Place) -> bytes | str:
+    """The image at the place; nothing where there is no file, or one that is no image, and a few words where
+    it is too large."""
+    try:
+        with open_place(place) as descriptor:
+            if mime_of(os.pread(descriptor, HEAD_OF_IMAGE, 0)) is None:
+                return b""
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(MOST_BYTES + 1)
+    except OSError:
+        return b""
+    if len(data) > MOST_BYTES:
+        return TOO_LARGE
+    return data
 
 
 def _page(

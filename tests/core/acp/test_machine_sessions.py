@@ -43,7 +43,7 @@ def test_only_what_is_served_is_advertised(state: dict[str, Any], load: bool, ke
     abilities = Conversation(**state).ask("initialize", protocolVersion=1)["agentCapabilities"]
     assert abilities["loadSession"] is load
     assert set(abilities["sessionCapabilities"]) == kept
-    assert not abilities["promptCapabilities"]["image"]
+    assert abilities["promptCapabilities"] == {"image": True, "audio": False, "embeddedContext": True}
 
 
 @pytest.mark.parametrize(("client", "ids"), [

@@ -30,7 +30,7 @@ from minime.core.turn import Turn
 from minime.core.values import Assistant, Diff, ErrorRecord, Tool, Usage, User, tool_call
 from tests.conftest import GOLDEN
 from tests.support.acp import TURN_UPDATES, Conversation
-from tests.support.values import ID, LATER, OTHER_ID, hello_turn, talked, tool_turn
+from tests.support.values import ID, LATER, OTHER_ID, PIXEL, hello_turn, talked, tool_turn
 
 Golden = Callable[[str], SnapshotAssertion]
 UNREACHABLE = Failed(
@@ -304,6 +304,10 @@ def _resources() -> Conversation:
         {"type": "image", "mimeType": "image/png", "data": "aGk="},
     )
     talk.answer("They differ.")
+    talk.prompt(
+        "And this?", {"type": "image", "mimeType": "image/png", "data": PIXEL, "uri": "file:///w/a.png"}
+    )
+    talk.answer("A dot.")
     talk.prompt({"type": "resource_link", "uri": "https://example.org/", "name": "a page"})
     talk.answer("A page.")
     return talk
