@@ -13,9 +13,10 @@ from minime.core.tools.outside import Report
 from minime.core.turn import Turn
 from minime.core.values import Session, ToolCall
 from minime.shell.asking import Asking
-from minime.shell.context import context_files
+from minime.shell.context import context_files, folder_files
 from minime.shell.loop import Hands
 from minime.shell.reaching import Reach
+from minime.shell.tools.inside import Place
 from minime.shell.tools.tools import Ready, Tools
 
 if TYPE_CHECKING:
@@ -49,7 +50,11 @@ class Agent:
             call=self.servers.call if self.servers is not None else None,
         )
         self.reach = Reach(settings, cwd, environ)
-        self.asking = Asking(settings, self.reach, lambda: self.window, self.servers)
+        self.asking = Asking(settings, self.reach, lambda: self.window, self.servers, self._folder_words)
+
+    def _folder_words(self, place: Place) -> tuple[tuple[str, bytes], ...]:
+        path = Path(place.base, *place.parts)
+        return folder_files(self.settings, self.project, self.folder, path)
 
     @property
     def reports(self) -> tuple[Report, ...]:

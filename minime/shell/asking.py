@@ -22,6 +22,7 @@ from minime.core.config.fit import Fit, fit_for
 from minime.core.config.settings import Settings
 from minime.core.events import Event, Notice, UsageSeen
 from minime.core.images import data_url, image_urls
+from minime.core.instructions import with_folder_words
 from minime.core.model.failures import cut_text
 from minime.core.model.sight import blind_text
 from minime.core.model.windows import ASSUMED_ORIGIN, Window
@@ -34,6 +35,7 @@ from minime.shell.loop import Emit, Hands
 from minime.shell.model.model import ModelFailed
 from minime.shell.pictures import Pictures
 from minime.shell.reaching import Connection, Reach
+from minime.shell.tools.inside import Place
 from minime.shell.tools.tools import Ready, Tools
 
 if TYPE_CHECKING:
@@ -43,7 +45,8 @@ if TYPE_CHECKING:
 class Asking:
     """What an agent knows about asking its model. `reach` leads to it, `window` tells its context window as
     far as it is known, `servers` offer it more tools; `told_window` is the window that its server has named
-    in a refusal; `pictures` are the images of the conversations."""
+    in a refusal; `pictures` are the images of the conversations, `folder_words` the files that speak to an
+    agent about a place."""
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class Asking:
         reach: Reach,
         window: Callable[[], Window],
         servers: "Servers | None" = None,
+        folder_words: Callable[[Place], tuple[tuple[str, bytes], ...]] = lambda _: (),
     ) -> None:
         self.told_window = 0
         self.pictures = Pictures()
@@ -59,6 +63,7 @@ class Asking:
         self._path = reach
         self._window = window
         self._servers = servers
+        self._folder_words = folder_words
         self._fit = fit_for(False, settings)
         self._gauge = Gauge()
         self._told_cut: set[str] = set()
@@ -114,8 +119,15 @@ class Asking:
             return msgspec.structs.replace(answer, model=connection.name)
 
         async def run(call_id: str, ready: Ready, progress: Callable[[str], None]) -> Tool:
-            return await tools.run(call_id, ready, progress, result_limit(self.budget(session)))
+            limit = result_limit(self.budget(session))
+            result = await tools.run(call_id, ready, progress, limit)
+            if ready.place is None or result.failed:
+                return result
+            told = with_folder_words(result, self._folder_words(ready.place), given, limit // 2)
+            given.append(told)
+            return told
 
+        given: list[Message] = list(session.messages)
         known = self.budget(session)
 
         async def budget(turn: Turn | None, emit: Emit) -> Budget:

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from minime.core.config.settings import Settings
-from minime.core.instructions import MOST_TEXT, project_part, system_prompt
-from minime.shell.context import context_files
+from minime.core.instructions import MOST_TEXT, project_part, system_prompt, with_folder_words
+from minime.core.values import Tool
+from minime.shell.context import context_files, folder_files
 from tests.support.mm import run_mm
-from tests.support.server import ScriptedServer, says
+from tests.support.server import ScriptedServer, calls, says
 
 
 def test_a_file_stands_behind_the_instruction_by_its_name() -> None:
@@ -100,3 +101,53 @@ def test_what_the_files_take_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("Use tabs.\n")
     shown = run_mm("config", cwd=tmp_path).stdout
     assert shown.endswith("\nBehind the system prompt: AGENTS.md (10 bytes)\n")
+
+
+SPACES = "The project's web/AGENTS.md says of files below web, before all else:\n\nUse spaces."
+
+
+def test_what_a_folder_further_down_says_is_for_those_who_look_there(tmp_path: Path) -> None:
+    (tmp_path / "web" / "app").mkdir(parents=True)
+    (tmp_path / "api").mkdir()
+    (tmp_path / "AGENTS.md").write_text("Use tabs.")
+    (tmp_path / "web" / "AGENTS.md").write_text("Use spaces.")
+    (tmp_path / "web" / "app" / "AGENTS.md").write_text("Say so.")
+    (tmp_path / "web" / "app" / "a.js").write_text("x")
+    web, app = ("web/AGENTS.md", b"Use spaces."), ("web/app/AGENTS.md", b"Say so.")
+
+    def found(start: str, path: str) -> tuple[tuple[str, bytes], ...]:
+        return folder_files(Settings(), tmp_path, tmp_path / start, tmp_path / path)
+
+    assert found("", "web/app/a.js") == (web, app)
+    assert found("", "web/app/new.js") == (web, app)
+    assert found("", "web") == (web,)
+    assert found("web", "web/app/a.js") == (app,)
+    assert found("api", "web/b.js") == (web,)
+    assert found("", "b.js") == found("web/app", "web/app/a.js") == ()
+    assert found("", "web/AGENTS.md") == ()
+    assert found("", "../elsewhere/a.js") == ()
+
+
+def test_each_folders_words_are_told_once_as_long_as_they_stand_there() -> None:
+    files = (("web/AGENTS.md", b"Use spaces.\n"), ("web/empty/AGENTS.md", b" "))
+    first = with_folder_words(Tool("a", "x = 1"), files, (), 1_000)
+    assert first.content == f"x = 1\n\n{SPACES}"
+    again = Tool("b", "y = 2")
+    assert with_folder_words(again, files, (first,), 1_000) is again
+    assert with_folder_words(again, files, (Tool("a", "x = 1"),), 1_000).content == f"y = 2\n\n{SPACES}"
+    long = with_folder_words(again, (("web/AGENTS.md", b"z" * 9_000),), (), 1_000)
+    assert len(long.content) < 1_200
+
+
+def test_the_model_reads_them_with_the_first_file_there_and_so_does_the_session(tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "AGENTS.md").write_text("Use spaces.\n")
+    for name in "ab":
+        (tmp_path / "web" / f"{name}.js").write_text(f"{name}\n")
+    reads = [calls(("read_file", {"path": f"web/{name}.js"})) for name in "ab"]
+    with ScriptedServer([*reads, says("Done."), reads[0], says("Again.")]) as server:
+        env = {"MM_BASE_URL": server.url, "MM_MODEL": "tiny"}
+        run_mm("Look.", cwd=tmp_path, env=env)
+        run_mm("--continue", "Once more.", cwd=tmp_path, env=env)
+        results = [m["content"] for m in server.requests[-1].json["messages"] if m["role"] == "tool"]
+    assert results == [f"a\n\n\n{SPACES}", "b\n", "a\n"]
