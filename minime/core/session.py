@@ -157,9 +157,21 @@ def changed_files(messages: tuple[Message, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))
 
 
-def to_retry(session: Session, now: datetime) -> tuple[Session, Turn] | None:
-    """What `/retry` goes on from: the conversation, and the turn to take up beside it. That is the
-    unfinished turn where there is one, else the last question without its answers; None without either."""
+def unanswered(session: Session, turn: Turn, outcome: Outcome) -> Turn | None:
+    """The question of a turn that failed before it had done anything, where `session` is what was settled:
+    it stands in no history, and `/retry` asks it again. None for any other turn."""
+    asked = turn.messages[:1]
+    if not isinstance(outcome, Failed) or (session.pending and session.pending.messages[:1] == asked):
+        return None
+    return Turn(asked)
+
+
+def to_retry(session: Session, now: datetime, failed: Turn | None = None) -> tuple[Session, Turn] | None:
+    """What `/retry` goes on from: the conversation, and the turn to take up beside it. That is the question
+    that has just `failed`, else the unfinished turn where there is one, else the last question without its
+    answers; None without any."""
+    if failed is not None:
+        return session, failed
     if session.pending is not None:
         return session, Turn(session.pending.messages)
     shorter = undo(session, now)

@@ -14,6 +14,7 @@ from minime.core.session import (
     settle,
     settle_retry,
     to_retry,
+    unanswered,
     with_pending,
     with_system,
 )
@@ -43,6 +44,7 @@ class Conversation:
         self.session = self._fresh()
         self.tell: Callable[[str], None] = lambda _: None
         self._trouble = ""
+        self._failed: tuple[str, Turn] | None = None
         self._waiting: dict[str, Session] = {}
 
     async def ask(self, turn: Turn, emit: Emit, consent: Consent) -> tuple[Turn, Outcome]:
@@ -54,9 +56,10 @@ class Conversation:
         return self.agent.asking.pictures.add(self.session.id, data)
 
     async def retry(self, emit: Emit, consent: Consent) -> tuple[Turn, Outcome] | None:
-        """Goes on with the unfinished turn, or asks the last question again in place of its turn, which
-        stays if that comes to nothing; None when there is neither."""
-        found = to_retry(self.session, clock.now())
+        """Asks the question again that has just failed, or goes on with the unfinished turn, or asks the last
+        question again in place of its turn, which stays if that comes to nothing; None when there is none."""
+        id, failed = self._failed or ("", None)
+        found = to_retry(self.session, clock.now(), failed if id == self.session.id else None)
         if found is None:
             return None
         beside, turn = found
@@ -84,6 +87,8 @@ class Conversation:
         else:
             self.session = settle(self.session, ended, outcome, clock.now())
         self._save()
+        failed = None if again else unanswered(self.session, ended, outcome)
+        self._failed = (self.session.id, failed) if failed else None
         return ended, outcome
 
     async def compact(self, focus: str, emit: Emit) -> Outcome:

@@ -21,6 +21,7 @@ from minime.core.session import (
     settle,
     to_retry,
     turns,
+    unanswered,
     undo,
     with_fresh_call_ids,
     with_pending,
@@ -223,6 +224,20 @@ def test_a_retry_asks_the_last_question_again_in_place_of_its_turn() -> None:
     assert before.messages == talked(hello_turn()).messages
     assert turn.messages == (User("What does main.py do?"),)
     assert to_retry(fresh(), LATER) is None
+
+
+def test_a_retry_asks_the_question_that_has_just_failed_before_any_other() -> None:
+    before = talked(hello_turn())
+    failed = settle(before, question("and now?"), Failed("no", "no"), LATER)
+    again = unanswered(failed, question("and now?"), Failed("no", "no"))
+    assert again == question("and now?")
+    assert to_retry(failed, LATER, again) == (failed, question("and now?"))
+    rounds = Turn(tool_turn().messages[:3])
+    unfinished = settle(before, rounds, Failed("no", "no"), LATER)
+    assert unanswered(unfinished, rounds, Failed("no", "no")) is None
+    assert unanswered(settle(before, hello_turn(), Answered(), LATER), hello_turn(), Answered()) is None
+    older = settle(unfinished, question("and now?"), Failed("no", "no"), LATER)
+    assert unanswered(older, question("and now?"), Failed("no", "no")) == question("and now?")
 
 
 def test_turns_counts_questions_those_behind_a_summary_included() -> None:

@@ -354,6 +354,25 @@ def test_retry_asks_the_last_question_again_and_a_failure_brings_its_turn_back(
     assert [m["content"] for m in only_session(project)["messages"]][1:] == ["say it", "Two."]
 
 
+def test_retry_asks_a_question_again_that_has_just_failed(project: Path) -> None:
+    script: list[Answer] = [says("One."), fails(401, "no"), says("Two.")]
+    with ScriptedServer(script) as server, visit(project, server) as mm:
+        mm.prompt(1)
+        mm.type("say it")
+        mm.prompt(2)
+        mm.type("and now?")
+        mm.see("wants an API key")
+        mm.prompt(3)
+        mm.type("/retry")
+        mm.see("Two.")
+        mm.prompt(4)
+        mm.press("d")
+        mm.leave()
+    assert [m["content"] for m in only_session(project)["messages"]][1:] == [
+        "say it", "One.", "and now?", "Two.",
+    ]  # fmt: skip
+
+
 def test_undo_takes_a_turn_back_and_fork_goes_another_way(project: Path) -> None:
     id = past(project)
     script = [says("Left.")]

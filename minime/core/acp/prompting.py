@@ -26,7 +26,7 @@ from minime.core.acp.wire import (
 from minime.core.budget import learn_from
 from minime.core.events import Answered, Cancelled, Failed, Outcome
 from minime.core.screen import pending_text
-from minime.core.session import is_empty, settle, settle_retry, with_pending
+from minime.core.session import is_empty, settle, settle_retry, unanswered, with_pending
 from minime.core.text import clip
 from minime.core.turn import rounds, stopped_text, turn_stopped
 from minime.core.values import Stamp
@@ -98,7 +98,10 @@ def turn_ended(state: State, ended: TurnEnded, stamp: Stamp) -> Step:
         live, told = tell_later(state, id, live, pending_text(session.pending))
         effects += told
     answer = _answer(live, outcome, ended.kind, STOP_REASONS.get(turn_stopped(ended.turn), "end_turn"))
-    live = msgspec.structs.replace(live, answer=answer, asked=(), calls={}, beside=None, gauge=gauge)
+    failed = unanswered(session, ended.turn, outcome) if live.beside is None else None
+    live = msgspec.structs.replace(
+        live, answer=answer, asked=(), calls={}, beside=None, failed=failed, gauge=gauge
+    )
     if session != live.session and not is_empty(session):
         live, saves = put(id, live, session)
         effects += saves

@@ -92,7 +92,7 @@ def _begun(state: State, id: str, live: Live, stamp: Stamp) -> Step:
     command = parse_command(_first_text(prompt))
     if isinstance(command, Unknown):  # the nearest one that is to be had here
         command = parse_command(_first_text(prompt), acp_commands(COMMANDS))
-    if command == Slash("retry", "") and (found := to_retry(live.session, stamp.now)) is not None:
+    if command == Slash("retry", "") and (found := to_retry(live.session, stamp.now, live.failed)):
         beside, turn = found
         live = msgspec.structs.replace(live, beside=None if beside is live.session else beside)
         return with_live(state, id, live), (*effects, StartTurn(id, beside, prompt.blocks, turn))

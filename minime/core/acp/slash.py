@@ -72,7 +72,7 @@ def renewed(
     if renewal.fresh is None:
         return _answered(id, live, f"A copy is kept as {archive.id}; this conversation goes on as it is.")
     kept = f"kept as {archive.id}" if live.keeps else "gone, since nothing is kept here"
-    live = msgspec.structs.replace(live, always=(), never=(), unsaved="")
+    live = msgspec.structs.replace(live, always=(), never=(), unsaved="", failed=None)
     live, saves = put(id, live, renewal.fresh)
     live, said = _answered(id, live, f"A new conversation begins; the one before is {kept}.")
     return live, (*saves, *said)

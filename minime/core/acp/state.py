@@ -13,6 +13,7 @@ from minime.core.tools.consent import AlwaysRule
 from minime.core.tools.outside import Report
 from minime.core.tools.permissions import Mode, PermissionRule
 from minime.core.tools.toolbox import declared_size
+from minime.core.turn import Turn
 from minime.core.values import Session, ToolCall
 
 
@@ -84,7 +85,8 @@ class Live(Value, frozen=True):
     `unsaved` is why the newest save failed. `tag` and `said` make the ids of messages, `shown` are the ids of
     the calls that the editor knows, `calls` those not finished. `compacting`: the prompt in hand is /compact;
     `compaction` is the id of one under way that the editor is shown, `summaries` the rules for them; `gauge`
-    is what the server's counts have taught, `servers` is how the servers of tools stand.
+    is what the server's counts have taught, `servers` is how the servers of tools stand, `failed` a question
+    that has just failed.
     """
 
     session: Session
@@ -119,6 +121,7 @@ class Live(Value, frozen=True):
     untold: tuple[str, ...] = ()
     renewal: Renewal | None = None
     beside: Session | None = None
+    failed: Turn | None = None
     compacting: bool = False
     compaction: str = ""
     gauge: Gauge = Gauge()

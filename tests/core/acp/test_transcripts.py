@@ -160,7 +160,8 @@ def _new_with_archive() -> Conversation:
 
 
 def _again() -> Conversation:
-    """A turn that broke off goes on; the last question again, once in vain; a turn taken back; a copy."""
+    """A turn that broke off goes on; the last question again, once in vain; a turn taken back; a copy; a
+    question that failed."""
     talk = Conversation()
     talk.disk[ID] = settle(talked(hello_turn()), Turn(tool_turn().messages[:3]), UNREACHABLE, LATER)
     talk.ask("session/load", sessionId=ID, cwd="/w", mcpServers=[])
@@ -176,6 +177,10 @@ def _again() -> Conversation:
     talk.prompt("/undo")
     talk.prompt("/undo")
     talk.prompt("/retry")
+    talk.prompt("And now?")
+    talk.end(UNREACHABLE)
+    talk.prompt("/retry")
+    talk.answer("Now it does.")
     return talk
 
 
