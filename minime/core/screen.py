@@ -28,7 +28,7 @@ SHOWN_REASON = 100
 def resumed_pieces(session: Session, when: str, columns: int = 0) -> Pieces:
     """The report of a session taken up again, with its last exchange. `when` is its last use, local."""
     trouble = f" · ⚠️ {count(len(session.errors), 'error')}" if session.errors else ""
-    head = f"resumed {session.id} · {count(turns(session), 'turn')} · last used {when}{trouble}\n"
+    head = f"resumed {session.id} · {count(turns(session), 'turn')} · {when}{trouble}\n"
     last = exchange_pieces(session, columns)
     lead = (Piece("the last turn was:\n", "dim"),) if last else ()
     pending = (Piece(pending_text(session.pending) + "\n", "yellow"),) if session.pending else ()

@@ -65,7 +65,7 @@ class Reach:
     @property
     def name(self) -> str:
         """The name of the model that answers, as far as it is known without asking anybody."""
-        return self.connection.name if self.connection else self._name or ""
+        return self.connection.name if self.connection else self._name or self._seen[0]
 
     async def connected(self, tell: Callable[[str], None]) -> Connection:
         """The model that answers, reached for at the first call. Raises ModelFailed. `tell` is given the
@@ -98,7 +98,7 @@ class Reach:
 
     async def describe(self) -> str:
         """Who will answer, for a person at the start of a visit; asks servers, starts none."""
-        name, server = await self.glance()
+        self._seen = name, server = await self.glance()
         if server is None:
             return "no model server found (mm doctor)"
         if server.kind == "embedded":

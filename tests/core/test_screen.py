@@ -23,7 +23,7 @@ CALL = tool_call("a", "read_file", '{"path": "main.py"}')
 def test_the_report_of_a_resumed_session_names_trouble_and_what_is_unfinished() -> None:
     session = settle(talked(hello_turn()), Turn(tool_turn().messages[:3]), Failed("no"), LATER)
     assert plain(resumed_pieces(session, "2026-09-16 10:17")) == (
-        f"resumed {session.id} · 1 turn · last used 2026-09-16 10:17 · ⚠️ 1 error\n"
+        f"resumed {session.id} · 1 turn · 2026-09-16 10:17 · ⚠️ 1 error\n"
         "the last turn was:\n"
         "› What is 2 + 2?\n4.\n"
         '⚠️ unfinished: 1 tool call done for "What does main.py do?" · /retry goes on from there\n'

@@ -214,3 +214,7 @@ async def test_what_can_be_told_before_a_question_is_told_by_a_survey(
     assert await other.reach.describe() == "gemma3:4b on LM Studio"
     mine.use_model("weights/tiny.gguf")
     assert await mine.reach.describe() == "tiny, embedded"
+    unset = agent(tmp_path)
+    assert unset.reach.name == ""
+    assert await unset.reach.describe() == "qwen3:8b on Ollama"
+    assert unset.reach.name == "qwen3:8b", "what was said at the start is said above the prompt"
