@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from minime import __version__
-from tests.bench import editors, exports, startup
+from tests.bench import editors, exports, startup, terminal
 from tests.bench.environment import ROOT, Place, make_place
 from tests.bench.rows import Row, table
 
@@ -34,9 +34,11 @@ def main() -> None:
         place = make_place(folder)
         (folder / "home").mkdir()
         (folder / "editor").mkdir()
+        (folder / "terminal").mkdir()
         (folder / "share").mkdir()
         rows = (
             *startup.rows(place, folder / "home", wanted.runs),
+            *terminal.rows(place, folder / "terminal", wanted.runs),
             *inside(place, wanted.runs),
             *exports.rows(place, folder / "share", wanted.runs),
             *editors.starts(place, folder / "editor", wanted.runs),

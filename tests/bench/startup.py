@@ -82,7 +82,7 @@ def rows(place: Place, folder: Path, runs: int) -> list[Row]:
                 AREA,
                 '`mm "x"`, until its request is at the server',
                 "`python -c pass`",
-                0,
+                20.0,
                 by_turns(bare, ask, runs),
             ),
             Row(
