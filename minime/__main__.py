@@ -1,6 +1,7 @@
 """The door of `mm` and `python -m minime`: what can be answered at once is, before heavy imports."""
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+MADE_AT_START = 50_000
+"""Things that the collector of cycles lets be made before it looks: imports make that many, and drop none."""
+
 VERBS = frozenset({
     "acp",
     "completion",
@@ -35,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Never shows a traceback.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    gc.set_threshold(MADE_AT_START, 20, 20)
     _open_closed_streams()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

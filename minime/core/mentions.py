@@ -5,6 +5,7 @@ import re
 import msgspec
 
 from minime.core.images import Kept, with_images
+from minime.core.text import fenced
 from minime.core.tools.toolbox import ReadFile
 from minime.core.turn import Turn, start
 
@@ -93,14 +94,6 @@ def asked(typed: str, given: tuple[Given, ...], behind: str = "", images: tuple[
     blocks = [fenced(one.path, one.text) for one in given]
     text = "\n\n".join(filter(None, (typed, *blocks, behind.strip("\n"))))
     return start(with_images(text, images), typed=typed)
-
-
-def fenced(name: str, text: str) -> str:
-    """A text under its name, in a fence that nothing in it closes."""
-    text = text.rstrip()
-    longest = max((len(run) for run in re.findall(r"^ *(`{3,})", text, re.MULTILINE)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{name}:\n{fence}\n{text}\n{fence}"
 
 
 def given_text(path: str, text: str, *, is_folder: bool = False) -> str:

@@ -5,6 +5,7 @@ keeps to a budget. `feed` does the first two for text that comes in pieces.
 """
 
 import re
+from functools import cache
 
 LIMIT = 30_000
 """Characters of a tool's output that the model gets to read."""
@@ -15,23 +16,24 @@ SHORTEST_SECRET = 4
 HELD_AT_MOST = 8_192
 """Characters that `feed` keeps back while it waits for the end of an escape sequence."""
 
-_ESCAPES = re.compile(
+# Texts, compiled at their first use: most of what mm reads is plain, and an editor waits for its start.
+_ESCAPES = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*+(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
     r"|\x1b[ -/]*[0-~]"  # charsets, keypad modes
 )
-_ESCAPE_BEGUN = re.compile(
+_ESCAPE_BEGUN = (
     r"(?:(?:\x1b\[|\x9b)[0-?]*[ -/]*"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*+\x1b?"
     r"|\x1b[ -/]*"
     r"|\r)\Z"
 )
 _MAY_BEGIN = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f\r]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _UNSEEN = bytes(code for code in range(128) if (code < 32 and code not in b"\t\n") or code == 127)
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
-_SPOOFS = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_SURROGATES = r"[\ud800-\udfff]"
+_SPOOFS = r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
 
 
 def clean(text: str | bytes) -> str:
@@ -42,7 +44,7 @@ def clean(text: str | bytes) -> str:
     if is_plain(text) or not _UNCLEAN.search(text):
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return without_surrogates(_CONTROLS.sub("", _ESCAPES.sub("", text)))
+    return without_surrogates(re.sub(_CONTROLS, "", re.sub(_ESCAPES, "", text)))
 
 
 def is_plain(text: str) -> bool:
@@ -55,13 +57,13 @@ def is_plain(text: str) -> bool:
 
 def without_surrogates(text: str) -> str:
     """The text with each lone surrogate as U+FFFD, so that it can be encoded."""
-    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+    return text if text.isascii() else re.sub(_SURROGATES, "\ufffd", text)
 
 
 def one_line(text: str, limit: int = 120) -> str:
     """The text on one line of at most `limit` characters, without any that hide or turn round others."""
     text = clean(text)
-    line = " ".join((text if text.isascii() else _SPOOFS.sub("", text)).split())
+    line = " ".join((text if text.isascii() else re.sub(_SPOOFS, "", text)).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
@@ -117,6 +119,14 @@ def clip_ends(head: str, tail: str, left_out: int, limit: int = LIMIT) -> str:
     return f"{head[:room]}\n… {left_out:,} characters left out …\n{tail[max(0, len(tail) - room) :]}"
 
 
+def fenced(name: str, text: str) -> str:
+    """A text under its name, in a fence that nothing in it closes."""
+    text = text.rstrip()
+    longest = max((len(run) for run in re.findall(r"^ *(`{3,})", text, re.MULTILINE)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{name}:\n{fence}\n{text}\n{fence}"
+
+
 def feed(held: str, piece: str, secrets: tuple[str, ...] = ()) -> tuple[str, str]:
     """One step through a text that comes in pieces: what is kept back for the next step (an escape
     sequence, a line end or a secret that may be unfinished), and clean, masked text that is ready.
@@ -132,12 +142,15 @@ def feed(held: str, piece: str, secrets: tuple[str, ...] = ()) -> tuple[str, str
     return ready[cut:] + text[begun:], mask(ready[:cut], secrets)
 
 
+_compiled = cache(re.compile)
+
+
 def _unfinished(text: str) -> int:
     """Where an escape sequence or line end begins that the end of the text cuts off; else the length."""
     tail = max(0, len(text) - 2 * HELD_AT_MOST)
     place = len(text)
     for start in _MAY_BEGIN.finditer(text, tail):
-        if _ESCAPE_BEGUN.match(text, start.start()):
+        if _compiled(_ESCAPE_BEGUN).match(text, start.start()):
             place = start.start()
             break
     return place

@@ -2,7 +2,8 @@
 
 import pytest
 
-from minime.core.mentions import Given, Mention, asked, fenced, given_text, mentions, to_read
+from minime.core.mentions import Given, Mention, asked, given_text, mentions, to_read
+from minime.core.text import fenced
 from minime.core.tools.toolbox import ReadFile
 from minime.core.turn import Turn
 from minime.core.values import User

@@ -1,6 +1,5 @@
 """The blocks of a prompt to a question: what the model reads, and what the person typed."""
 
-import base64
 import re
 from collections.abc import Mapping
 from posixpath import basename
@@ -8,8 +7,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from minime.core.acp.state import Block
 from minime.core.images import HEAD, MOST_BYTES, NO_IMAGES, TOO_LARGE, Kept, mime_of, with_images
-from minime.core.mentions import fenced
-from minime.core.text import base64_size
+from minime.core.text import base64_size, fenced
 from minime.core.tools.toolbox import ReadFile
 from minime.core.turn import Turn, start
 
@@ -37,6 +35,8 @@ def image_data(block: Block) -> bytes | str:
     block that is not meant to be one."""
     if block.type != "image" and not (block.type == "resource" and block.mime.startswith("image/")):
         return b""
+    import base64
+
     if not block.data:
         return "which was not sent along"
     if len(block.data) > MOST_BYTES * 4 // 3 + 4:
