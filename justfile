@@ -22,6 +22,13 @@ golden *arguments:
 golden-check:
     git diff --exit-code --stat -- golden
 
+# each branch of the core has a test that takes it (two minutes)
+coverage:
+    uv run coverage erase
+    uv run coverage run -m pytest -q tests/core tests/shell
+    uv run coverage combine -q
+    uv run coverage report
+
 # style and mistakes
 lint:
     uv run ruff check

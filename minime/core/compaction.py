@@ -29,15 +29,14 @@ def plan_compaction(session: Session, keep: int, most_kept: int | None = None) -
     bytes; None when there is nothing to sum up but an earlier summary."""
     starts = [place for place, message in enumerate(session.messages) if isinstance(message, User)]
     first = _first(session)
-    for kept in range(min(keep, len(starts)), -1, -1):
-        end = starts[-kept] if kept else len(session.messages)
-        if kept and most_kept is not None and size(session.messages[end:]) > most_kept:
-            continue
-        questions = [m for m in session.messages[first:end] if isinstance(m, User)]
-        if all(m.compacted for m in questions):
-            return None
-        return Plan(end - first, sum(m.compacted or 1 for m in questions), kept)
-    return None
+    kept = min(keep, len(starts))
+    while kept and most_kept is not None and size(session.messages[starts[-kept] :]) > most_kept:
+        kept -= 1
+    end = starts[-kept] if kept else len(session.messages)
+    questions = [m for m in session.messages[first:end] if isinstance(m, User)]
+    if all(m.compacted for m in questions):
+        return None
+    return Plan(end - first, sum(m.compacted or 1 for m in questions), kept)
 
 
 def compacted(session: Session, plan: Plan, summary: Assistant, budget: Budget, now: datetime) -> Compacted:

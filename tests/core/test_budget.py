@@ -129,3 +129,15 @@ def test_the_context_is_a_bar_and_what_takes_the_room() -> None:
     assert "context window: told by llama.cpp" in text
     assert "/compact" in text
     assert "contextWindow" in context_text(fresh(), Budget(), "")
+
+
+def test_a_summary_takes_its_room_with_the_question_that_it_stands_behind() -> None:
+    summed = Turn((User("(sum)", compacted=3), Assistant("We spoke.")))
+    taken = shares(talked(summed, hello_turn()), Budget(8_192))
+    assert taken.summary == tokens(Gauge(), size(summed.messages))
+    assert taken.questions == tokens(Gauge(), size(hello_turn().messages[:1]))
+
+
+def test_a_window_that_nobody_has_told_is_said_to_be_assumed() -> None:
+    text = context_text(talked(hello_turn()), Budget(8_192, 6_000), "assumed")
+    assert "context window: assumed, the server tells none (contextWindow in agent.yaml)" in text

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from minime.core.codec import Unreadable, decode, encode
-from minime.core.values import Session, TextPart, User
+from minime.core.turn import Turn
+from minime.core.values import UNKNOWN, Assistant, Session, TextPart, User
 from tests.support.values import LATER, fresh, hello_turn, sessions, talked, tool_turn
 
 WHOLE = encode(talked(tool_turn()))
@@ -146,3 +147,13 @@ def test_what_is_not_a_whole_session_is_refused_with_its_reason(data: bytes, rea
 def test_no_beginning_of_a_file_is_taken_for_the_whole(cut: int) -> None:
     with pytest.raises(Unreadable):
         decode(WHOLE[:cut])
+
+
+def test_a_version_that_never_was_is_refused() -> None:
+    with pytest.raises(Unreadable, match="its version is 0; this mm reads 1"):
+        decode(WHOLE.replace(b'"version": 1', b'"version": 0'))
+
+
+def test_the_name_that_unknown_keys_have_in_memory_can_stand_in_a_text() -> None:
+    session = talked(Turn((User(f"What is {UNKNOWN}?"), Assistant("A word."))))
+    assert decode(encode(session)) == session

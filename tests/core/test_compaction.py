@@ -251,3 +251,23 @@ def test_a_window_that_has_room_for_nothing_is_asked_for_no_summary() -> None:
     assert little is not None
     assert "It says word1." in content_text(little[1].content)
     assert tokens(Gauge(), size(little)) + summary_tokens(512) <= 512
+
+
+def test_a_second_system_message_in_a_file_is_no_part_of_a_summary() -> None:
+    asked = summary_question((System("old"), User("q"), Assistant("a")), Budget())
+    assert asked is not None
+    told = content_text(asked[1].content)
+    assert "old" not in told
+    assert "User: q\n\nAgent: a" in told
+
+
+def test_an_earlier_summary_that_is_too_long_is_clipped_and_what_is_left_out_is_counted() -> None:
+    summed = (User("(sum)", compacted=9), Assistant("é" * 40_000))
+    rounds = tuple(m for n in range(40) for m in (User(f"question {n}"), Assistant("words " * 100)))
+    asked = summary_question((*summed, *rounds), Budget(4_096, 3_000))
+    assert asked is not None
+    told = content_text(asked[1].content)
+    assert "older messages are left out here)" in told
+    assert "Summary of what came before:" in told
+    assert "question 39" in told
+    assert tokens(Gauge(), size(asked)) < 4_096

@@ -154,3 +154,8 @@ def test_arguments_come_out_as_they_went_in(arguments: dict[str, str]) -> None:
 )
 def test_it_is_known_early_whether_a_text_may_be_a_call(text: str, verdict: bool | None) -> None:
     assert may_be_call(text) is verdict
+
+
+@pytest.mark.parametrize("text", ["[1]", '[{"name": "read_file", "arguments": {}}, 2]'])
+def test_a_list_that_holds_something_else_is_no_call(text: str) -> None:
+    assert calls_in_text(text, TOOLS) in (None, ())

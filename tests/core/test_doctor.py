@@ -155,3 +155,66 @@ def test_sessions_that_cannot_be_kept_are_wrong_and_damaged_ones_are_named() -> 
     assert (good.state, bad.state, disk.state) == ("well", "worth a look", "worth a look")
     assert "20260910-101530-4f2a9c1e: truncated" in bad.text
     assert "and 2 more" in bad.text
+
+
+def test_a_model_that_is_missing_on_any_server_has_a_way_to_be_fetched() -> None:
+    assert model_finding("", OLLAMA, (), "").mend == "ollama pull qwen3:8b"
+    assert model_finding("", AWAY, (), "").mend == "fetch one there"
+    assert model_finding("phi-4", AWAY, ("qwen3:8b",), "").mend == "mm --model qwen3:8b"
+
+
+def test_a_model_that_calls_when_asked_to_is_well() -> None:
+    assert (
+        tools_finding("m", Called(called=True, seconds=1.25)).text == "m called one when asked to, in 1.2 s"
+    )
+
+
+def test_a_server_without_a_model_is_told_how_to_get_one() -> None:
+    [found, *_] = server_findings(tuple(Sighting(entry, "no models") for entry in KNOWN[:1]), None, "")
+    assert found.mend == "ollama pull qwen3:8b"
+
+
+def test_a_folder_that_is_well_and_a_disk_that_has_room_are_one_line() -> None:
+    assert len(sessions_finding(Kept(enabled=True, folder="/w", sessions=2, free=10**12))) == 1
+    assert len(sessions_finding(Kept(enabled=True, folder="/w", sessions=2, free=10**3))) == 2
+
+
+def test_a_server_of_the_settings_comes_first_with_what_is_there_or_why_it_is_silent() -> None:
+    offer = Offer(OLLAMA, ("qwen3:8b",))
+    assert server_findings((), offer, "")[0].state == "well"
+    silent = server_findings((), offer, "cannot reach Ollama")[0]
+    assert (silent.state, silent.text, silent.mend) == ("wrong", "cannot reach Ollama", "ollama serve")
+    away = server_findings((), Offer(AWAY, ()), "no answer")[0]
+    assert away.mend == "mm config shows where baseUrl is set"
+
+
+def test_a_server_that_wants_a_key_is_told_with_the_way_to_give_it_one() -> None:
+    [found, *_] = server_findings((Sighting(KNOWN[0], "key"),), None, "")
+    assert found.mend == f"export MM_BASE_URL={KNOWN[0].base_url} MM_API_KEY=KEY"
+
+
+def test_a_stand_in_that_is_there_is_well_needed_or_not() -> None:
+    assert {stand_in_finding(StandIn(True, True), needed).state for needed in (True, False)} == {"well"}
+
+
+def test_what_git_does_with_conversations() -> None:
+    assert git_finding(Repository(False, False, False)) == ()
+    assert git_finding(Repository(here=True, ignores=True, tracks=False))[0].state == "well"
+    assert (
+        git_finding(Repository(here=True, ignores=False, tracks=False))[0].mend == "echo '*' > .mm/.gitignore"
+    )
+    assert git_finding(Repository(here=True, ignores=True, tracks=True))[0].mend == "git rm -r --cached .mm"
+
+
+def test_a_terminal_that_can_do_little_is_told() -> None:
+    found = terminal_finding(Screen(is_terminal=True, columns=80, lines=24), {"TERM": "dumb"})
+    assert found[-1].text == "80 × 24, no colours (TERM=dumb)"
+    found = terminal_finding(Screen(is_terminal=True, edits_lines=False), {"TERM": "xterm", "NO_COLOR": "1"})
+    assert found[-1].text == "0 × 0, no colours (NO_COLOR); this Python has no readline"
+
+
+def test_a_server_that_takes_no_tools_and_a_locale_without_utf8_are_told() -> None:
+    assert tools_finding("m", Called(refused=True)).text == "the server takes no tools for m"
+    found = terminal_finding(Screen(is_terminal=False), {"LANG": "de_DE.ISO-8859-1"})
+    assert [one.about for one in found] == ["locale", "terminal"]
+    assert found[0].mend == "export LANG=C.UTF-8"

@@ -1,5 +1,6 @@
 """What went wrong becomes a line that names the way out; each server's words for a fault are known."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
@@ -362,3 +363,15 @@ def test_a_note_to_the_model_stands_behind_the_last_message(content: object, exp
 )
 def test_the_names_of_the_models_are_read(body: bytes, names: tuple[str, ...]) -> None:
     assert parse_models(body) == names
+
+
+def test_words_that_lie_too_deep_in_an_error_are_not_looked_for() -> None:
+    deep: object = "words"
+    for _ in range(9):
+        deep = {"error": deep}
+    assert error_text(json.dumps(deep).encode()) == ""
+
+
+def test_the_status_of_an_error_within_an_error_counts() -> None:
+    body = b'{"error": {"error": {"message": "no such model: x", "code": 404}}}'
+    assert read_refusal(0, body).meaning == "no-model"

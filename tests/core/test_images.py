@@ -146,3 +146,8 @@ def test_an_image_takes_room_in_the_window_and_not_that_of_its_bytes() -> None:
 
 def test_servers_take_an_image_as_an_address_that_holds_it() -> None:
     assert data_url(image_url(ID, NAME), PNG) == f"data:image/png;base64,{PIXEL}"
+
+
+def test_an_image_is_told_apart_from_words_that_look_like_its_description() -> None:
+    user = User((TextPart("a"), TextPart("Image: 0.png (PNG)"), ImagePart(ImageUrl("x")), TextPart("b")))
+    assert words_of(user) == "a\nb"

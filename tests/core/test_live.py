@@ -215,3 +215,11 @@ def test_words_that_are_not_down_yet_are_known() -> None:
     screen, _ = show_event(Screen(columns=40), TextDelta("one two"))
     assert unsettled(screen) == "two"
     assert unsettled(Screen(columns=40)) == ""
+
+
+def test_where_a_diff_leaves_lines_out_there_is_a_mark() -> None:
+    before = "".join(f"{n}\n" for n in range(30))
+    after = before.replace("2\n", "two\n", 1).replace("29\n", "last\n")
+    shown = plain(diff_pieces(diff_lines(Diff("a", before, after))))
+    assert shown.count("⋮") == 1
+    assert "@@" not in shown

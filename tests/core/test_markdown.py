@@ -4,9 +4,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from minime.core.cells import cut, width
+from minime.core.cells import cut, head, width
 from minime.core.markdown.inline import REACH, Span, read
 from minime.core.markdown.page import Page, add, finish, rendered
+from minime.core.markdown.wrapping import wrapped
 from minime.core.pieces import Pieces, plain
 
 
@@ -184,3 +185,72 @@ def test_the_columns_that_a_text_takes(text: str, columns: int) -> None:
 @given(st.text(), st.integers(0, 20))
 def test_a_cut_text_fits(text: str, columns: int) -> None:
     assert width(cut(text, columns)) <= columns
+
+
+def test_a_text_that_fits_is_its_own_beginning() -> None:
+    assert head("é", 1) == "é"
+    assert head("éé", 1) == "é"
+
+
+@pytest.mark.parametrize(
+    ("text", "screen"),
+    [
+        pytest.param("a | b\n", "a | b\n", id="a row that is alone is words"),
+        pytest.param("| a | b\n|---|---\n| c | d\n", "a │ b\n──┼──\nc │ d\n", id="rows without a bar at their end"),
+        pytest.param("*a \\* b*\n", "a * b\n", id="a mark behind a backslash closes nothing"),
+        pytest.param("[a](b\n", "[a](b\n", id="an address without its end"),
+        pytest.param("x !\n", "x !\n", id="a mark of exclamation"),
+        pytest.param("-\n", "• \n", id="an item without words"),
+        pytest.param("12\n", "12\n", id="a number is no item"),
+        pytest.param("word " + "x" * 80 + "\n", "word\n" + "x" * 40 + "\n" + "x" * 40 + "\n", id="a word as long as two lines"),
+        pytest.param("a  \tb\n", "a    b\n", id="a gap of a tab"),
+    ],
+)  # fmt: skip
+def test_what_is_not_quite_a_mark_is_shown_as_it_is(text: str, screen: str) -> None:
+    assert shown(text) == screen
+
+
+def test_a_table_that_is_too_wide_becomes_records_with_a_line_between() -> None:
+    names = [f"column{n}" for n in range(12)]
+    rows = "\n".join(f"| {' | '.join(row)} |" for row in (names, ["-"] * 12, ["x"] * 12, ["y"] * 12))
+    lines = shown(rows + "\n", 20).splitlines()
+    assert lines[0] == "column0: x"
+    assert lines[12] == "─" * 20
+    assert lines[13] == "column0: y"
+
+
+def test_columns_share_what_is_left_to_the_last() -> None:
+    cells = ("a" * 30, "b" * 30, "c" * 30)
+    rows = "\n".join(f"| {' | '.join(row)} |" for row in (cells, ("-",) * 3, cells))
+    assert max(map(width, shown(rows + "\n", 40).splitlines())) == 40
+
+
+def test_what_may_still_become_a_fence_or_an_item_waits_for_its_line() -> None:
+    for begun in ("``", "-", "~~~p", "> ``"):
+        page, pieces = add(Page(), begun, 40)
+        assert plain(pieces).strip("│ ") == "", begun
+        assert plain(finish(page, 40)) != ""
+
+
+def test_a_letter_wider_than_the_terminal_is_shown_all_the_same_and_gaps_add_up() -> None:
+    assert [plain(line) for line in wrapped((Span("宽"),), 1)] == ["宽"]
+    assert [plain(line) for line in wrapped((Span("a "), Span(" b")), 20)] == ["a  b"]
+
+
+def test_a_mark_at_the_end_of_what_has_come_waits_for_more() -> None:
+    for begun in ("a \\", "a `", "a ``x`", "a !", "a ["):
+        assert read(begun, complete=False)[1] != "", begun
+        assert "".join(span.text for span in read(begun, complete=True)[0]) == begun
+
+
+def test_a_row_in_a_quote_is_words_and_a_number_waits_for_its_item() -> None:
+    assert shown("> | a | b\n") == "│ | a | b\n"
+    for begun in ("1", "+", "12."):
+        page, pieces = add(Page(), begun, 40)
+        assert plain(pieces) == ""
+        assert plain(finish(page, 40)).strip() != ""
+
+
+def test_a_run_of_another_length_neither_closes_nor_nests() -> None:
+    assert spans("*a **** b*") == [Span("a **** b", "italic")]
+    assert spans("**a*b***")[0].style == "bold"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.model.offers import Choice, choices, choices_text, chosen
+from minime.core.model.offers import Choice, choices, choices_text, chosen, place_text, server_line
 from minime.core.model.servers import Offer, Server
 
 OLLAMA = Server("ollama", "http://127.0.0.1:11434/v1")
@@ -90,3 +90,15 @@ def test_the_model_in_use_stands_in_the_list_even_where_its_server_does_not_name
         "* mine",
         "Ollama · http://127.0.0.1:11434/v1",
     ]
+
+
+def test_the_embedded_model_has_no_address() -> None:
+    embedded = Server("embedded", "")
+    assert (server_line(embedded), place_text(embedded)) == ("Embedded", ", embedded")
+
+
+def test_a_model_that_is_listed_twice_is_one() -> None:
+    assert len(choices((Offer(MUTE, ("a", "a", "a", "a")),))) <= 3
+    assert [c.label for c in choices((Offer(MUTE, ("a",)), Offer(MUTE, ("a",)), Offer(MUTE, ("a",))))] == [
+        "a", "a at http://10.0.0.7/v1",
+    ]  # fmt: skip

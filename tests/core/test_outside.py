@@ -23,6 +23,7 @@ from minime.core.tools.permissions import PermissionRule
 from minime.core.tools.toolbox import (
     BadCall,
     Said,
+    action_subject,
     action_title,
     declared_size,
     parse_call,
@@ -193,3 +194,13 @@ def test_servers_and_their_tools_are_shown_below_ours() -> None:
 def test_progress_is_a_line() -> None:
     assert progress_text(1, 3, "at\n1") == "1 of 3 · at 1\n"
     assert progress_text(0.5, None, None) == "0.5\n"
+
+
+def test_a_description_that_is_too_long_is_cut() -> None:
+    [offer] = offers("s", ({"name": "t", "description": "w" * 100_000},))
+    assert offer.spec.description.endswith("w…")
+    assert len(offer.spec.description) < 10_000
+
+
+def test_a_rule_is_matched_against_the_arguments_of_a_servers_tool() -> None:
+    assert action_subject(CallOutside("s__t", {"path": "x"})) == '{"path": "x"}'

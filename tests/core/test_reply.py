@@ -493,11 +493,12 @@ def test_a_stream_of_rubbish_is_read_in_steps_of_its_length(piece: bytes, fault:
             count += 1
             return trace
 
+        before = sys.gettrace()  # that of a measurement of coverage
         sys.settrace(trace)
         try:
             reply, _ = fold_bytes(piece * times)
         finally:
-            sys.settrace(None)
+            sys.settrace(before)
         assert isinstance(reply, Broken)
         assert reply.fault == fault
         return count
@@ -511,3 +512,44 @@ def test_twenty_thousand_pieces_are_one_answer() -> None:
     reply, events = fold_bytes(word * 20_000 + DONE, 4_096)
     assert isinstance(reply, Complete)
     assert (len(reply.assistant.content), len(events)) == (100_000, 20_000)
+
+
+def test_a_piece_that_names_its_call_by_id_alone_goes_to_that_call() -> None:
+    def piece(id: str, arguments: str, **more: str) -> dict[str, Any]:
+        return {
+            "choices": [{"delta": {"tool_calls": [{"id": id, "function": {"arguments": arguments, **more}}]}}]
+        }
+
+    reply = fold(
+        piece("a", '{"path": ', name="read_file"),
+        piece("b", '{"path": ', name="read_file"),
+        piece("a", '"x"}'),
+        piece("b", '"y"}'),
+        {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
+    )
+    assert isinstance(reply, Complete)
+    assert [(c.id, c.function.arguments) for c in reply.assistant.tool_calls] == [
+        ("a", '{"path": "x"}'), ("b", '{"path": "y"}'),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", ["", "{", '{"a": }'])
+def test_a_head_that_comes_twice_begins_a_call_only_behind_a_whole_one(first: str) -> None:
+    def head(arguments: str) -> dict[str, Any]:
+        call = {"index": 0, "function": {"name": "read_file", "arguments": arguments}}
+        return {"choices": [{"delta": {"tool_calls": [call]}}]}
+
+    reply = fold(
+        head(first), head('"path": "x"}'), {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+    )
+    assert isinstance(reply, Complete)
+    assert len(reply.assistant.tool_calls) == 1
+
+
+def test_an_object_that_calls_itself_an_error_is_one_and_one_call_may_stand_without_its_list() -> None:
+    said = read_chunk(b'{"object": "error", "choices": [{"delta": {"content": "x"}}], "message": "no"}')
+    assert type(said).__name__ == "ErrorSent"
+    call = {"id": "a", "function": {"name": "search", "arguments": "{}"}}
+    one = read_chunk(json.dumps({"choices": [{"delta": {"tool_calls": call}}]}).encode())
+    assert isinstance(one, Chunk)
+    assert [fragment.name for fragment in one.fragments] == ["search"]

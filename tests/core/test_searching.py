@@ -141,3 +141,10 @@ def test_a_file_without_the_words_is_not_decoded() -> None:
     assert not may_hold(encode(talked(hello_turn())), Wanted("4", errors=True))
     assert may_hold(data, Wanted("e.*t", regex=True))
     assert may_hold(encode(talked(Turn((User("300 \u212a"), Assistant("ok"))))), Wanted("300 k"))
+
+
+def test_arguments_are_searched_as_a_person_would_write_them() -> None:
+    calls = (tool_call("a", "search", '{"most": 12, "pattern": "x"}'), tool_call("b", "search", '["odd"]'))
+    session = talked(Turn((User("go"), Assistant("", calls), Tool("a", "r"), Tool("b", "r"))))
+    assert places(session, "most: 12") == [(1, "call", 1)]
+    assert places(session, '["odd"]') == [(1, "call", 1)]

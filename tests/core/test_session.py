@@ -19,6 +19,7 @@ from minime.core.session import (
     new_with_archive,
     record_error,
     settle,
+    settle_retry,
     to_retry,
     turns,
     unanswered,
@@ -271,3 +272,13 @@ def test_call_ids_that_are_new_stay() -> None:
 def test_the_stamp_gives_id_and_time() -> None:
     session = new_session(Stamp(NOW, OTHER_ID), "s")
     assert (session.id, session.created, session.updated) == (OTHER_ID, NOW, NOW)
+
+
+def test_a_retry_that_is_cancelled_leaves_the_turn_that_it_was_to_replace() -> None:
+    session = talked(hello_turn(), tool_turn())
+    found = to_retry(session, LATER)
+    assert found is not None
+    beside, turn = found
+    running = with_pending(session, Turn(tool_turn().messages[:3]), LATER, "running")
+    ended = settle_retry(running, beside, turn, Cancelled(), LATER)
+    assert (ended.messages, ended.pending) == (session.messages, None)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minime.core.config.agent_yaml import KEYS
-from minime.core.config.config_text import config_text
+from minime.core.config.config_text import MASK, config_text
 from minime.core.config.configuration import (
     Layer,
     Problem,
@@ -25,10 +25,13 @@ from minime.core.config.settings import (
     McpCommand,
     McpUrl,
     Settings,
+    is_secret,
     origin,
     secret_names,
     secrets,
+    valued_paths,
 )
+from minime.core.config.shapes import shown as shape_shown
 from minime.core.tools.permissions import PermissionRule
 from minime.core.tools.toolbox import TOOLS
 
@@ -341,3 +344,35 @@ def test_whatever_a_file_says_there_are_settings_or_lines_for_people(values: dic
     else:
         assert result
         assert all(problem_text(problem).isprintable() for problem in result)
+
+
+def test_what_is_no_secret_by_its_place_is_shown() -> None:
+    assert not is_secret(Settings(), "baseUrl")
+    assert shape_shown(None) == "nothing"
+
+
+def test_the_address_and_headers_of_a_server_of_tools_can_hold_secrets() -> None:
+    settings = Settings(mcp={"web": McpUrl("https://e.org/mcp", {"X-Key": "s3cret-key"})})
+    assert ("mcp.web.headers.X-Key", "s3cret-key") in valued_paths(settings)
+    assert ("mcp.web.url", "https://e.org/mcp") in valued_paths(settings)
+    assert "s3cret-key" in secrets(settings)
+    text = config_text(settings)
+    assert f"https://e.org/mcp X-Key={MASK}" in text
+    assert "s3cret-key" not in text
+
+
+def test_a_single_text_stands_for_a_list_of_one() -> None:
+    for said, stop in (("END", ("END",)), ("", ())):
+        read = parse_settings((file(stop=said),), {})
+        assert isinstance(read, Settings)
+        assert read.stop == stop
+
+
+def test_a_list_of_one_may_come_from_a_variable() -> None:
+    read = parse_settings((file(stop="${END}"),), {"END": "stop here"})
+    assert isinstance(read, Settings)
+    assert read.stop == ("stop here",)
+
+
+def test_a_mapping_that_was_set_to_nothing_is_shown_as_such() -> None:
+    assert "{}" in config_text(Settings(headers={}, origins={"headers": "agent.yaml:1"}))

@@ -7,6 +7,7 @@ import pytest
 
 from minime.core.model.servers import Kind, Server
 from minime.core.model.sight import blind_text, read_sight, sight_page
+from minime.core.model.windows import Page
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,7 @@ def test_a_page_that_is_no_json_tells_nothing() -> None:
 
 def test_the_person_is_told_what_the_model_reads() -> None:
     assert blind_text("m") == "m takes no images: it reads their names and sizes"
+
+
+def test_a_page_about_something_else_tells_nothing() -> None:
+    assert read_sight("m", Page("models", "http://127.0.0.1:1/v1/models"), b"{}") is None

@@ -106,3 +106,8 @@ def test_a_long_line_in_many_reads_is_kept_in_few_pieces() -> None:
         state, _ = feed(state, b"x")
     assert len(state.line) < 20
     assert close(feed(state, b"\ndata: y")[0]) == (b"y",)
+
+
+def test_one_whole_event_between_two_others_is_its_payload() -> None:
+    state, first = feed(SseState(), b"data: 1\n\n")
+    assert (first, feed(state, b"data: 2\n\n")[1]) == ((b"1",), (b"2",))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.text import clean, clip, clip_ends, feed, indented, is_plain, mask, one_line
+from minime.core.text import HELD_AT_MOST, clean, clip, clip_ends, feed, indented, is_plain, mask, one_line
 
 # Pieces that make escape sequences, line ends and secrets likely, whole and cut in two.
 TOKENS = "a é \n \r \t \x00 \x07 \x1b [ 3 1m ] 0;t \\ P \x9b \x9c m \ud83d \x85 se cret sec K3y-1 K3y (B"
@@ -118,3 +118,14 @@ def test_a_plain_text_is_one_that_cleaning_leaves_alone(text: str) -> None:
     plain = is_plain(text)
     assert not plain or clean(text) == text
     assert plain or not text.isascii() or clean(text) != text
+
+
+def test_a_sequence_that_never_ends_is_not_held_for_ever() -> None:
+    held, ready = feed("", "a\x1b]0;" + "t" * HELD_AT_MOST)
+    assert (held, ready[:1]) == ("", "a")
+
+
+def test_a_secret_that_may_be_unfinished_is_held_with_one_that_it_overlaps() -> None:
+    held, ready = feed("", "xxabcabcd", ("abcabcdef", "bcabc"))
+    assert "abc" not in ready
+    assert mask(clean(held), ("abcabcdef", "bcabc")).count("abcabc") == 0

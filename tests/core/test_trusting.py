@@ -138,3 +138,13 @@ def test_the_line_names_the_keys_and_the_way_out() -> None:
     assert left_out_text("agent.yaml", ("mcp", "apiKey")) == (
         "agent.yaml is not trusted yet, so this is left out: mcp, apiKey; mm trust shows it and asks"
     )
+
+
+def test_a_server_of_tools_that_is_no_mapping_is_told_as_it_stands() -> None:
+    assert any("odd" in line for line in wants(layer(mcp={"x": "odd"}), frozenset()))
+
+
+def test_what_is_no_mapping_at_all_is_told_as_it_stands() -> None:
+    assert wants(layer(headers=["X-Key"], mcp={"x": 12}), frozenset()) == (
+        "headers: a list", "mcp.x: 12",
+    )  # fmt: skip

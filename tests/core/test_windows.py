@@ -12,7 +12,9 @@ from minime.core.model.windows import (
     assumed_window,
     read_window,
     recognised,
+    server_root,
     window_pages,
+    window_text,
 )
 from tests.conftest import ROOT
 
@@ -140,3 +142,12 @@ def test_whatever_a_page_holds_nothing_is_raised(kind: Kind, said: bytes) -> Non
         found = read_window(server, "a", page, said)
         assert found is None or 256 <= found.tokens <= 100_000_000
         recognised(server, page, said)
+
+
+def test_the_address_of_a_server_is_what_stands_before_its_api() -> None:
+    assert server_root("http://127.0.0.1:12434/engines/v1") == "http://127.0.0.1:12434"
+    assert server_root("http://127.0.0.1:8000/api") == "http://127.0.0.1:8000/api"
+
+
+def test_a_window_in_words() -> None:
+    assert window_text(Window(8192, "told by llama.cpp")) == "8,192 tokens (told by llama.cpp)"

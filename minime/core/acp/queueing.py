@@ -18,7 +18,7 @@ from minime.core.acp.slash import run_slash
 from minime.core.acp.state import Live, Prompt, State, acp_commands, with_live, without_live
 from minime.core.acp.telling import pause, say
 from minime.core.acp.wire import write_response
-from minime.core.commands import COMMANDS, Question, Slash, Unknown, parse_command
+from minime.core.commands import COMMANDS, Slash, Unknown, parse_command
 from minime.core.listing import is_id
 from minime.core.session import to_retry
 from minime.core.values import Stamp
@@ -99,7 +99,7 @@ def _begun(state: State, id: str, live: Live, stamp: Stamp) -> Step:
     if isinstance(command, Slash) and command.name == "compact":
         live = msgspec.structs.replace(live, compacting=True)
         return with_live(state, id, live), (*effects, StartCompaction(id, live.session, command.argument))
-    if not isinstance(command, Question):
+    if isinstance(command, Slash | Unknown):
         live = msgspec.structs.replace(live, command=True)
         state, more = run_slash(with_live(state, id, live), id, prompt, command, stamp)
         return state, (*effects, *more)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Set
 from minime.core.acp.sizes import MOST_IMAGE, pieces
 from minime.core.acp.tool_calls import finished_call
 from minime.core.acp.updates import Image, Text, Update, UserChunk, agent_chunks, thought_chunks
-from minime.core.images import NO_IMAGES, Kept, images_of, in_base64, kept_mime
-from minime.core.values import Assistant, Message, Session, System, Tool, User, question_text
+from minime.core.images import NO_IMAGES, Kept, images_of, in_base64, kept_mime, words_of
+from minime.core.values import Assistant, Message, Session, System, Tool, User
 
 
 def replay_updates(session: Session, cwd: str, images: Mapping[str, bytes] = NO_IMAGES) -> Iterator[Update]:
@@ -21,7 +21,7 @@ def replay_updates(session: Session, cwd: str, images: Mapping[str, bytes] = NO_
         id = f"m{place}"
         match message:
             case User(compacted=0):
-                text = question_text(message)
+                text = message.typed or words_of(message)
                 yield from (UserChunk(content=Text(piece), message_id=id) for piece in pieces(text))
                 if not isinstance(message.content, str):
                     yield from (_image_chunk(image, images, id) for image in images_of(message))

@@ -10,7 +10,7 @@ from minime.core.acp.telling import put, say
 from minime.core.acp.updates import ModeShown, OptionsShown
 from minime.core.acp.wire import write_response
 from minime.core.budget import Budget, gauge_of, new_budget
-from minime.core.commands import COMMANDS, Command, Slash, Unknown, help_text
+from minime.core.commands import COMMANDS, Slash, Unknown, help_text
 from minime.core.context_text import context_text
 from minime.core.formats import NOTHING_YET, Wanted, parse_export
 from minime.core.listing import SHOWN_ROWS, Row, row_text
@@ -32,7 +32,7 @@ from minime.core.values import Session, Stamp, first_line
 NOT_HERE = "/{name} works in the terminal only"
 
 
-def run_slash(state: State, id: str, prompt: Prompt, command: Command, stamp: Stamp) -> Step:
+def run_slash(state: State, id: str, prompt: Prompt, command: Slash | Unknown, stamp: Stamp) -> Step:
     """Does the command and has its prompt answered, at once or when the world has done its part."""
     live = state.sessions[id]
     if isinstance(command, Slash) and command.name == "sessions":
@@ -78,7 +78,7 @@ def renewed(
     return live, (*saves, *said)
 
 
-def _done(id: str, live: Live, command: Command, stamp: Stamp) -> tuple[Live, Effects]:
+def _done(id: str, live: Live, command: Slash | Unknown, stamp: Stamp) -> tuple[Live, Effects]:
     match command:
         case Slash(name="new"):
             return _new(id, live, stamp)
@@ -99,8 +99,6 @@ def _done(id: str, live: Live, command: Command, stamp: Stamp) -> tuple[Live, Ef
             return _answered(id, live, _text(live, name))
         case Unknown(message=message):
             return _answered(id, live, message)
-        case _:
-            return _answered(id, live, "")
 
 
 def _new(id: str, live: Live, stamp: Stamp) -> tuple[Live, Effects]:

@@ -21,7 +21,6 @@ from minime.core.values import (
     User,
     content_text,
     first_line,
-    question_text,
 )
 
 
@@ -86,7 +85,8 @@ class Unfinished(msgspec.Struct, frozen=True):
     reason: str
 
 
-Entry = Prompt | Asked | SummedUp | Thought | Said | Called | Left | Wrong | Unfinished
+Spoken = Prompt | Asked | SummedUp | Thought | Said | Called | Left | Unfinished
+Entry = Spoken | Wrong
 
 
 def entries(session: Session) -> Iterator[Entry]:
@@ -120,7 +120,7 @@ def _of(messages: tuple[Message, ...]) -> Iterator[Entry]:
             case User(compacted=turns) if turns > 0:
                 yield SummedUp(turns, content_text(message.content))
             case User():
-                text = question_text(message)
+                text = message.typed or words_of(message)
                 yield Asked(0, text, _added(message, text), images_of(message))
             case Assistant():
                 if message.reasoning_content:

@@ -19,6 +19,7 @@ from minime.core.transcript.entries import (
     Left,
     Prompt,
     Said,
+    Spoken,
     SummedUp,
     Thought,
     Unfinished,
@@ -108,7 +109,7 @@ def _section(head: str, body: list[str], errors: list[str]) -> str:
     return f'<section class="turn">\n{head}<div>\n{"".join(body)}</div>\n{beside}</section>\n'
 
 
-def _entry_html(entry: Entry, colours: bool, images: Mapping[str, bytes]) -> str:
+def _entry_html(entry: Spoken, colours: bool, images: Mapping[str, bytes]) -> str:
     match entry:
         case Called():
             return _call_html(entry, colours)
@@ -132,8 +133,6 @@ def _entry_html(entry: Entry, colours: bool, images: Mapping[str, bytes]) -> str
         case Unfinished(reason=reason):
             why = "the turn failed" if reason == "failed" else "mm ended before the turn did"
             return f'<p class="label">Unfinished: {why}</p>\n'
-        case Wrong():
-            return ""  # it stands in the margin
 
 
 def _image_html(image: Kept, data: bytes | None) -> str:

@@ -42,7 +42,7 @@ def phrases_html(text: str, depth: int = 0) -> str:
 
 
 def _phrase(found: re.Match[str], depth: int) -> str:
-    match found.lastgroup:
+    match found.lastgroup or "":
         case "escape":
             return escaped(found["escape"])
         case "code":
@@ -54,11 +54,9 @@ def _phrase(found: re.Match[str], depth: int) -> str:
             return _link(address, escaped(address), address) + escaped(found["bare"][len(address) :])
         case "break":
             return "<br>\n"
-        case str(name):
+        case name:
             tag = name.rstrip("23")
             return f"<{tag}>{phrases_html(found[name], depth + 1)}</{tag}>"
-        case None:
-            return escaped(found[0])
 
 
 def _trimmed(code: str) -> str:

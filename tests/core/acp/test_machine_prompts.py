@@ -5,11 +5,23 @@ from typing import Any
 
 import pytest
 
-from minime.core.acp.effects import Decide, Save, StartTurn, StopTurn
-from minime.core.acp.inputs import ConsentNeeded, SaveDone
+from minime.core.acp.effects import Decide, ListSessions, Save, StartTurn, StopTurn
+from minime.core.acp.inputs import (
+    CompactionEnded,
+    ConsentNeeded,
+    Ended,
+    Exported,
+    Listed,
+    ModelsFound,
+    RoundKept,
+    SaveDone,
+    ServersSeen,
+    TurnEnded,
+)
 from minime.core.events import (
     Answered,
     Cancelled,
+    CompactionFailed,
     Failed,
     Notice,
     TextDelta,
@@ -19,6 +31,8 @@ from minime.core.events import (
     ToolStarted,
     UsageSeen,
 )
+from minime.core.tools.consent import No, refusal_text
+from minime.core.tools.permissions import PermissionRule
 from minime.core.tools.toolbox import RunCommand
 from minime.core.turn import start
 from minime.core.values import Assistant, Diff, Tool, Usage, tool_call
@@ -420,3 +434,97 @@ def test_a_turn_that_never_began_is_over_all_the_same(talk: Conversation) -> Non
     assert talk.heard[-1]["result"] == CANCELLED
     talk.happen(ToolFinished(DONE))
     assert talk.heard[-1]["result"] == CANCELLED
+
+
+def test_what_comes_late_from_a_turn_changes_nothing(talk: Conversation) -> None:
+    before = talk.state
+    turn = start("late")
+    for late in (
+        RoundKept(talk.id, turn),
+        TurnEnded(talk.id, turn, Answered()),
+        CompactionEnded(talk.id, Answered()),
+        Exported(talk.id, "wrote a"),
+        Listed(ListSessions(1, "/w", "", talk.id), ()),
+        ConsentNeeded("20200101-000000-00000000", MAKE, RunCommand("make test"), ""),
+        ModelsFound("20200101-000000-00000000", "m", ()),
+        ServersSeen("20200101-000000-00000000", ()),
+    ):
+        talk.feed(late)
+    assert (talk.state, talk.heard) == (before, [])
+    assert decided(talk) == [refusal_text(No())]
+
+
+def test_a_round_that_is_kept_already_is_not_saved_again(talk: Conversation) -> None:
+    talk.prompt("make it")
+    talk.start(MAKE, consent=False)
+    talk.finish(DONE)
+    saves = sum(isinstance(effect, Save) for effect in talk.done)
+    talk.feed(RoundKept(talk.id, start("make it")))  # nothing is finished in it
+    assert sum(isinstance(effect, Save) for effect in talk.done) == saves
+
+
+def test_a_prompt_behind_the_end_of_the_editor_is_cancelled(talk: Conversation) -> None:
+    talk.prompt("Hello")
+    talk.feed(Ended())
+    assert talk.prompt("and now?") == CANCELLED
+
+
+def test_a_save_of_what_the_session_was_before_tells_of_its_trouble_alone(talk: Conversation) -> None:
+    talk.prompt("Hello")
+    talk.answer("Hi.")
+    session = talk.state.sessions[talk.id].session
+    talk.feed(SaveDone(talk.id, "20200101-000000-00000000", None, "the disk is full"))
+    assert talk.state.sessions[talk.id].session == session
+    assert talk.state.sessions[talk.id].unsaved == ""
+    assert "the disk is full" in talk.state.sessions[talk.id].untold
+
+
+def test_what_a_rule_denies_is_not_asked_about() -> None:
+    talk = Conversation()
+    talk.opening["rules"] = (PermissionRule("run_command", "make*", "deny"),)
+    talk.new()
+    talk.prompt("make it")
+    talk.start(MAKE)
+    [reason] = decided(talk)
+    assert reason.startswith("denied")
+    assert not any(m.get("method") == "session/request_permission" for m in talk.heard)
+
+
+def test_a_call_that_was_not_shown_is_asked_about_by_its_id(talk: Conversation) -> None:
+    talk.prompt("make it")
+    talk.feed(ConsentNeeded(talk.id, MAKE, RunCommand("make test"), ""))
+    [asked] = [m for m in talk.heard if m.get("method") == "session/request_permission"]
+    assert asked["params"]["toolCall"] == {"toolCallId": "call_1"}
+
+
+def test_a_window_that_the_model_tells_counts_and_an_event_of_no_call_is_passed_over(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Hello")
+    talk.happen(UsageSeen(Usage(10, 2, 12), 4_096, "told by llama.cpp"), ToolProgress("nobody", "x"))
+    assert talk.state.sessions[talk.id].window == 4_096
+    assert talk.kinds() == ["usage_update"]
+
+
+def test_an_automatic_compaction_that_fails_is_told_in_the_answer(talk: Conversation) -> None:
+    talk.prompt("Hello")
+    talk.happen(CompactionFailed("the model wrote no summary"))
+    assert "the model wrote no summary" in json.dumps(talk.updates())
+    talk.answer("Hi.")
+    assert talk.state.sessions[talk.id].session.errors[0].kind == "compaction"
+
+
+def test_what_was_allowed_is_taken_back_and_where_nothing_is_kept_a_new_one_begins_all_the_same() -> None:
+    talk = Conversation(keeps=False)
+    talk.new()
+    talk.prompt("make it")
+    talk.start(MAKE)
+    talk.permit("allow-always")
+    talk.finish(DONE)
+    talk.answer("Done.")
+    assert talk.state.sessions[talk.id].always
+    talk.prompt("/permissions clear")
+    assert not talk.state.sessions[talk.id].always
+    talk.prompt("/new")
+    assert "the one before is gone, since nothing is kept here" in json.dumps(talk.heard)
+    assert len(talk.state.sessions[talk.id].session.messages) == 1

@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from minime.core.acp.effects import DeleteSession, Forget, ListSessions, Open, Save, UseModel
-from minime.core.acp.inputs import Listed, ModelsFound
+from minime.core.acp.inputs import Deleted, Listed, ModelsFound, Opened, Opening, ServersSeen
 from minime.core.events import Cancelled, TextDelta
 from minime.core.listing import Row
+from minime.core.tools.outside import Report
 from minime.core.values import Pending
 from tests.support.acp import Conversation
 from tests.support.values import ID, LATER, NOW, OTHER_ID, fresh, hello_turn, talked, tool_turn
@@ -263,3 +264,50 @@ def test_modes_and_options_tell_the_same(talk: Conversation) -> None:
     assert talk.updates(ID)[0]["configOptions"][0]["currentValue"] == "read-only"
     talk.ask("session/set_config_option", sessionId=ID, configId="mode", value="ask")
     assert talk.updates(ID)[-1] == {"sessionUpdate": "current_mode_update", "currentModeId": "ask"}
+
+
+def test_trouble_with_a_list_or_a_deletion_is_an_error(talk: Conversation) -> None:
+    talk.ask("session/load", **LOAD)
+    talk.feed(Listed(ListSessions(90, "/w", "", ""), (), "cannot list the sessions: no"))
+    talk.feed(Deleted(91, "cannot delete it: no"))
+    assert [talk.answer_to(n)["message"] for n in (90, 91)] == [
+        "cannot list the sessions: no", "cannot delete it: no",
+    ]  # fmt: skip
+
+
+def test_a_page_behind_a_session_that_is_gone_goes_on_with_those_used_before() -> None:
+    talk = Conversation()
+    rows = tuple(
+        ("/w", Row(0, f"20260916-101530-{n:08x}", LATER - timedelta(minutes=n), title=f"t{n}"))
+        for n in range(3)
+    )
+    talk.methods |= {90: "session/list", 91: "session/list"}
+    gone = f"20260916-101530-ffffffff@{(LATER - timedelta(seconds=90)).isoformat()}"
+    talk.feed(Listed(ListSessions(90, "/w", gone, ""), rows))
+    assert [one["title"] for one in talk.answer_to(90)["sessions"]] == ["t2"]
+    bare = (("/w", Row(0, ID)),)
+    talk.feed(Listed(ListSessions(91, "/w", "", ""), bare))
+    assert talk.answer_to(91)["sessions"] == [{"sessionId": ID, "cwd": "/w"}]
+
+
+def test_a_load_where_nothing_is_kept_finds_nothing(talk: Conversation) -> None:
+    talk.state = msgspec.structs.replace(talk.state, keeps=False)
+    assert talk.ask("session/load", **LOAD)["code"] == -32002
+
+
+def test_servers_of_tools_are_kept_in_mind(talk: Conversation) -> None:
+    talk.ask("session/load", **LOAD)
+    report = Report("git", "uvx mcp-server-git", state="ready")
+    talk.feed(ServersSeen(ID, (report,)))
+    assert talk.state.sessions[ID].servers == (report,)
+
+
+def test_a_session_that_has_become_busy_while_it_was_opened_is_not_opened_again(talk: Conversation) -> None:
+    talk.ask("session/load", **LOAD)
+    talk.prompt("Hello")
+    wish = next(effect for effect in talk.done if isinstance(effect, Open))
+    talk.methods[90] = "session/load"
+    late = msgspec.structs.replace(wish, request=90)
+    talk.feed(Opened(late, Opening(fresh(), "x", True, "ask")))
+    assert talk.answer_to(90)["code"] == -32600
+    talk.answer("Hi.")

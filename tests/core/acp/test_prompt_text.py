@@ -1,15 +1,18 @@
 """The blocks of a prompt: what the model reads of them, and what the person typed."""
 
+import base64
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.acp.prompt_text import linked_file, question
+from minime.core.acp.prompt_text import image_data, image_name_of, linked_file, question
 from minime.core.acp.state import Block, block
+from minime.core.images import MOST_BYTES, TOO_LARGE, Kept
 from minime.core.tools.toolbox import ReadFile
-from minime.core.values import content_text, question_text
+from minime.core.values import ImagePart, TextPart, content_text, question_text
+from tests.support.values import PIXEL
 
 
 def text(words: str) -> dict[str, Any]:
@@ -117,3 +120,34 @@ def test_no_prompt_is_too_strange(given_blocks: tuple[Block, ...]) -> None:
 )
 def test_what_a_model_is_not_shown_is_told_by_name_type_and_size(raw: dict[str, Any], words: str) -> None:
     assert made(raw)[0].endswith(f"The user gave {words}, which this model is not shown.")
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (Block("text", text="x"), b""),
+        (Block("resource", uri="a.py", mime="text/x-python", data="aGk="), b""),
+        (Block("image", mime="image/png"), "which was not sent along"),
+        (Block("image", data="!"), "whose data is damaged"),
+        (Block("image", data="aGk="), "which is no PNG, JPEG, GIF or WebP"),
+        (Block("image", data="A" * (MOST_BYTES * 4 // 3 + 8)), TOO_LARGE),
+        (Block("image", data=PIXEL), base64.b64decode(PIXEL)),
+        (Block("image", data=f"data:image/png;base64,{PIXEL}"), base64.b64decode(PIXEL)),
+        (Block("resource", uri="a.png", mime="image/png", data=PIXEL), base64.b64decode(PIXEL)),
+    ],
+)
+def test_an_image_is_what_its_bytes_say(given: Block, found: bytes | str) -> None:
+    assert image_data(given) == found
+
+
+def test_images_stand_behind_the_words_and_are_no_part_of_what_was_typed() -> None:
+    shown = Block("image", data=PIXEL, uri="file:///w/a%20b.png")
+    assert image_name_of(shown) == "a b.png"
+    asked = question((Block("text", text="Look"), shown), {}, {1: Kept("u", "a b.png (PNG)")}).question
+    assert question_text(asked) == "Look"
+    assert not isinstance(asked.content, str)
+    assert [type(part) for part in asked.content] == [TextPart, TextPart, ImagePart]
+    alone = question((shown,), {}, {0: Kept("u", "a b.png (PNG)")}).question
+    assert question_text(alone) == "[image]"
+    refused = question((Block("text", text="Look"), shown), {}, {1: "which is odd"}).question
+    assert "The user gave an image (a b.png, image, 1 kB), which is odd." in content_text(refused.content)

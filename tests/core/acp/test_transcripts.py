@@ -315,6 +315,8 @@ def _resources() -> Conversation:
     talk.answer("A dot.")
     talk.prompt({"type": "resource_link", "uri": "https://example.org/", "name": "a page"})
     talk.answer("A page.")
+    talk.ask("session/close", sessionId=talk.id)
+    talk.ask("session/load", sessionId=talk.id, cwd="/w", mcpServers=[])
     return talk
 
 

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minime.core.acp.replay import replay_updates
-from minime.core.acp.sizes import MOST_SHOWN, cut, pieces
+from minime.core.acp.sizes import MOST_IMAGE, MOST_SHOWN, cut, pieces
 from minime.core.acp.tool_calls import finished_call, started_call
 from minime.core.acp.updates import Shown
 from minime.core.acp.wire import write_notification
+from minime.core.images import Kept, image_url, with_images
 from minime.core.session import append_turn
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Diff, Session, Tool, User, tool_call
@@ -157,3 +158,14 @@ def test_calls_whose_ids_repeat_are_told_apart_in_a_replay() -> None:
     session = msgspec.structs.replace(fresh(), messages=messages)
     shown = [update.tool_call_id for update in replay_updates(session, "/w") if isinstance(update, Shown)]
     assert shown == ["a", "a.2", "a.2.2", ".2", "a.3", ".3", "a.3.2", "a.2.3"]
+
+
+def test_an_image_that_is_gone_or_too_large_for_a_line_is_shown_by_its_description() -> None:
+    url = image_url(ID, f"{'0' * 32}.png")
+    asked = User(with_images("Look", (Kept(url, "a.png (PNG)"),)), typed="Look")
+    session = talked(Turn((asked, Assistant("A dot."))))
+    for images in ({}, {url: b"x" * (MOST_IMAGE + 1)}):
+        shown = msgspec.to_builtins(list(replay_updates(session, "/w", images)))
+        assert [u["content"]["text"] for u in shown[:2]] == ["Look", "\n[image: a.png (PNG)]"]
+    [_, shown, *_] = msgspec.to_builtins(list(replay_updates(session, "/w", {url: b"hi"})))
+    assert shown["content"] == {"type": "image", "data": "aGk=", "mimeType": "image/png"}

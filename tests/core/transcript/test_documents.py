@@ -1,5 +1,6 @@
 """A session as a document, in both forms: each message once, errors in their place, nothing breaks out."""
 
+import base64
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from markdown_it.token import Token
 from syrupy.assertion import SnapshotAssertion
 
 from minime.core.codec import decode
+from minime.core.images import Kept, image_url, with_images
 from minime.core.session import record_error
 from minime.core.transcript.entries import Called, Left, Wrong, entries
 from minime.core.transcript.markdown import contained, session_markdown
@@ -32,7 +34,7 @@ from minime.core.values import (
 from tests.conftest import GOLDEN
 from tests.support.hostile import ATTACKS, hostile
 from tests.support.pages import Page
-from tests.support.values import NOW, sessions, talked
+from tests.support.values import ID, NOW, PIXEL, hello_turn, sessions, talked
 
 Golden = Callable[[str], SnapshotAssertion]
 FILES = sorted((GOLDEN / "session").glob("*.json"))
@@ -172,3 +174,32 @@ def test_the_fence_around_a_text_is_longer_than_any_inside() -> None:
         Turn((User("q"), Assistant("", (tool_call("a", "x", "{}"),)), Tool("a", "````\nx\n````")))
     )
     assert "\n`````text\n````\nx\n````\n`````\n" in session_markdown(session)
+
+
+def test_a_page_begins_with_the_first_question_where_there_is_no_system_prompt() -> None:
+    session = msgspec.structs.replace(talked(hello_turn()), messages=hello_turn().messages)
+    html = session_html(session)
+    assert html.count('<section class="turn">') == 1
+    assert "system prompt" not in html
+
+
+def test_an_answer_that_was_stopped_after_too_many_rounds_says_so() -> None:
+    session = talked(Turn((User("go"), Assistant("so far", stopped="steps"))))
+    assert "stopped after too many tool rounds" in session_html(session)
+
+
+def test_an_image_is_on_the_page_and_named_in_the_document() -> None:
+    url = image_url(ID, f"{'0' * 32}.png")
+    asked = User(with_images("What is it?", (Kept(url, "<a>.png (PNG, 1 kB)"),)))
+    session = talked(Turn((asked, Assistant("A dot."))))
+    page = session_html(session, {url: base64.b64decode(PIXEL)})
+    assert f'<img src="data:image/png;base64,{PIXEL}" alt="&lt;a&gt;.png (PNG, 1 kB)">' in page
+    assert "img-src data:; " in page
+    without = session_html(session)
+    assert '<p class="label" dir="auto">&lt;a&gt;.png (PNG, 1 kB)</p>' in without
+    assert "<img" not in without
+    assert "img-src" not in without
+    [line] = [line for line in session_markdown(session).splitlines() if url in line]
+    assert line.startswith("> *")
+    assert line.endswith(f"{url}*")
+    assert not html_of(session_markdown(session).partition("## You")[2])

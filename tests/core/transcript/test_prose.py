@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from minime.core.transcript.colouring import code_html, diff_lines
+from minime.core.transcript.colouring import MOST_COLOURED, MOST_COMPARED, code_html, diff_lines
+from minime.core.transcript.phrases import phrases_html
 from minime.core.transcript.prose import prose_html
 from minime.core.values import Diff
 from tests.support.pages import Page
@@ -85,3 +86,25 @@ def test_the_work_grows_with_the_length_alone(text: str) -> None:
         return time.process_time() - began
 
     assert seconds(len(text)) < 40 * max(seconds(len(text) // 10), 0.01)
+
+
+def test_a_line_end_behind_two_spaces_is_one() -> None:
+    assert phrases_html("a  \nb") == "a<br>\nb"
+
+
+def test_code_without_colours_is_escaped_code() -> None:
+    assert code_html("if a < b", "python", colours=False) == "if a &lt; b"
+    assert code_html("<" * (MOST_COLOURED + 1), "python") == "&lt;" * (MOST_COLOURED + 1)
+
+
+def test_an_edit_that_is_too_long_to_compare_is_all_of_it() -> None:
+    long = "".join(f"{n}\n" for n in range(MOST_COMPARED + 1))
+    lines = list(diff_lines(Diff("a", long, "x\n")))
+    assert (lines[0], lines[-1], len(lines)) == ("-0", "+x", MOST_COMPARED + 2)
+
+
+def test_an_item_goes_on_in_a_line_that_is_not_indented_and_ends_before_a_block() -> None:
+    assert prose_html("- a\nb\n").count("<li") == 1
+    assert "a\nb" in prose_html("- a\nb\n")
+    html = prose_html("- a\n# head\n")
+    assert html.index("</ul>") < html.index("<h")
