@@ -7,6 +7,10 @@ from functools import lru_cache
 _WIDENS = "\N{VARIATION SELECTOR-16}"
 _TURNS = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
+_STEERS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
 
 def width(text: str) -> int:
     """Columns that `text`, one line of it, takes; rather one too many than one too few."""
@@ -42,6 +46,12 @@ def unturned(text: str) -> str:
 def turns_shown(text: str) -> str:
     """`text` with each character that turns the direction of others as its escape: for code and diffs."""
     return text if text.isascii() else _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def document_shown(text: str) -> str:
+    """`text`, the whole of a document, as a terminal may show it: each character that would steer the
+    terminal or turn the direction of others as its escape, in the way of JSON."""
+    return _STEERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 @lru_cache(4096)

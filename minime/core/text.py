@@ -33,7 +33,7 @@ _CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _UNSEEN = bytes(code for code in range(128) if (code < 32 and code not in b"\t\n") or code == 127)
 _SURROGATES = r"[\ud800-\udfff]"
-_SPOOFS = r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+_SPOOFS = r"[\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 
 
 def clean(text: str | bytes) -> str:

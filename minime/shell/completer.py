@@ -43,8 +43,15 @@ class Completer:
         """Where the text that can be replaced begins in `line`, what could stand there, and the same as it
         is listed for the person. Trouble with the disk makes no offer."""
         want = wanted(line)
-        if want is None:
+        found = self._found(want) if want is not None else None
+        if found is None:
             return None
+        begin, *both = found
+        # A name with something unseen in it can neither be judged by the eye nor be typed.
+        seen = [pair for pair in zip(*both, strict=True) if all(visible(text) == text for text in pair)]
+        return begin, tuple(offer for offer, _ in seen), tuple(label for _, label in seen)
+
+    def _found(self, want: Want) -> Offers | None:
         with contextlib.suppress(OSError):
             match want.kind:
                 case "command":
@@ -79,7 +86,6 @@ class Completer:
         if not isinstance(place, Place):
             return ()
         names = tuple((entry.parts[-1], self._is_folder(place, entry.parts)) for entry in walk(place, 1))
-        names = tuple((name, is_folder) for name, is_folder in names if visible(name) == name)
         return path_offers(want, names) or self._anywhere(want, place)
 
     def _anywhere(self, want: Want, place: Place) -> tuple[str, ...]:

@@ -34,9 +34,9 @@ def export_session(
     as_kept = form == "json"
     pieces = iter((store.read(session.id),)) if as_kept else export_pieces(session, form, cwd, store.pictures)
     if output is None or to_stdout:
-        sys.stdout.flush()
+        out = Paper(sys.stdout)
         for piece in pieces:
-            sys.stdout.buffer.write(piece)
+            out.document(piece)
         return DONE
     over = output.is_file() and ask(f"Write over {output}?")
     done = write_file(output, pieces, over=over)

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from minime.core.cells import width
+from minime.core.cells import document_shown, unturned, width
 from minime.core.pieces import Piece, Pieces, Style
 from minime.core.text import clean
 
@@ -65,6 +65,15 @@ class Paper:
         """Puts down a line."""
         self.write((Piece(f"{text}\n", style),))
 
+    def document(self, data: bytes) -> None:
+        """Puts down a document, or whole lines of one, byte for byte; what would steer a terminal stands
+        there as its escape. Raises OSError."""
+        if self.is_terminal:
+            self.stream.write(document_shown(data.decode("utf-8", "replace")))
+            return
+        self.stream.flush()
+        self.stream.buffer.write(data)
+
     @property
     def room(self) -> int:
         """Columns that are left on the line that is open, but one; 0 where nothing may pass."""
@@ -79,7 +88,8 @@ class Paper:
         back = self._back() if self._passing else ""
         self._passing = width(text)
         with contextlib.suppress(OSError):
-            self.stream.write(f"{back}\x1b[2m{clean(text)}\x1b[0m\x1b[K" if text else f"{back}\x1b[K")
+            shown = f"\x1b[2m{self._harmless(text)}\x1b[0m" if text else ""
+            self.stream.write(f"{back}{shown}\x1b[K")
             self.stream.flush()
 
     def _take_away(self) -> str:
@@ -95,12 +105,15 @@ class Paper:
         self._column = width(rest) + (0 if line_end else self._column)
 
     def _styled(self, piece: Piece) -> str:
-        text = clean(piece.text)
+        text = self._harmless(piece.text)
         if piece.language and self.colours:
             return self._code(text, piece.language)
         if self._highlighter is not None and text.strip("\n"):
             self._highlighter = None
         return self._painted(text, piece.style)
+
+    def _harmless(self, text: str) -> str:
+        return unturned(clean(text)) if self.is_terminal else clean(text)
 
     def _painted(self, text: str, style: Style) -> str:
         if not style or not self.styles or not text:

@@ -46,8 +46,7 @@ def show_session(store: Store, wanted: str, *, errors: bool, as_json: bool) -> i
     if session is None:
         return FAILED
     if as_json:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(_errors_json(session) if errors else store.read(session.id))
+        Paper(sys.stdout).document(_errors_json(session) if errors else store.read(session.id))
         return DONE
     if errors:
         when = tuple(f"{clock.local(record.time):%Y-%m-%d %H:%M}" for record in session.errors)

@@ -301,3 +301,48 @@ def test_what_a_person_agrees_to_stands_before_their_eyes(command: str) -> None:
     seen = "\n".join(unsaid(RunCommand(command), "")) or command
     assert seen.replace("\n", "").replace("\t", "").isprintable()
     assert seen == command or "\\" in seen or not command
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "agent.yaml", "web/agent.yaml", "AGENT.YAML", ".vscode/tasks.json", "a/.VSCode/x", ".envrc", ".bashrc",
+        "docs/../.envrc", ".husky/pre-commit", ".github/workflows/ci.yml", ".idea/workspace.xml", ".envrc\u200b",
+    ],
+)  # fmt: skip
+def test_a_file_that_others_obey_is_asked_about_each_time(path: str) -> None:
+    for edit in (WriteFile(path, ""), EditFile(path, "", "")):
+        always = (AlwaysRule("write_file"), AlwaysRule("edit_file"))
+        assert decide(edit, "auto-edit", (), always) == Ask(None)
+        assert kind(edit, "auto") is Allow
+        assert kind(edit, "ask", rule("*", "allow", "*")) is Allow
+        assert kind(edit, "auto", rule("*", "deny", "*")) is Deny
+    assert decide(WriteFile("notes.md", ""), "auto-edit", where=path) == Ask(None)
+    assert kind(ReadFile(path), "ask") is Allow
+    assert kind(WriteFile("environment.md", ""), "auto-edit") is Allow
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "; rm -rf ~", " && rm x", " || rm x", " | sh", " $(rm x)", " `rm x`", "\nrm x", "\rrm x", " > ~/.bashrc",
+        " < /etc/passwd", " & rm x", " <(rm x)", " >(rm x)", " 2>&1",
+    ],
+)  # fmt: skip
+def test_neither_always_nor_a_rule_is_widened_by_what_is_put_behind(tail: str) -> None:
+    always = (AlwaysRule("run_command", ("git", "status")),)
+    verdict = decide(RunCommand("git status" + tail), "auto-edit", (rule("git status*", "allow"),), always)
+    assert verdict == Ask(None)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "PAGER=evil git status", "git -c core.pager=evil status", "git --exec-path=. status", "\\git status",
+        "'git' status", "git  'status'", "/tmp/git status", "env git status", "git st\u0430tus", "git\u00a0status",
+        "$X git status", "{git,status}", "alias git=evil", "find . -exec rm {} +", "git $IFS status",
+    ],
+)  # fmt: skip
+def test_neither_always_nor_a_rule_is_widened_by_what_is_put_before(command: str) -> None:
+    always = (AlwaysRule("run_command", ("git", "status")),)
+    assert isinstance(decide(RunCommand(command), "ask", (rule("git status*", "allow"),), always), Ask)

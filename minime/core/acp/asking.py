@@ -8,6 +8,7 @@ from minime.core.acp.answers import Step
 from minime.core.acp.effects import Decide, Send, StopTurn
 from minime.core.acp.inputs import ConsentNeeded
 from minime.core.acp.state import Asked, Live, State, with_live
+from minime.core.acp.tool_calls import text_content
 from minime.core.acp.wire import (
     Response,
     write_request,
@@ -22,7 +23,9 @@ from minime.core.tools.consent import (
     offer_text,
     refusal_text,
     remember,
+    unsaid,
 )
+from minime.core.tools.toolbox import runs
 
 
 def consent_needed(state: State, need: ConsentNeeded) -> Step:
@@ -78,10 +81,11 @@ def permission_answered(state: State, answer: Response) -> Step:
 def _about(live: Live, need: ConsentNeeded) -> dict[str, Any]:
     """The call in question as it was shown: an editor may ask before it has drawn it."""
     call = live.calls.get(need.call.id)
-    if call is None:
-        return {"toolCallId": need.call.id}
-    about: dict[str, Any] = msgspec.to_builtins(call.begun)
-    return {key: value for key, value in about.items() if key not in {"sessionUpdate", "_meta"}}
+    told: dict[str, Any] = msgspec.to_builtins(call.begun) if call else {"toolCallId": need.call.id}
+    about = {key: value for key, value in told.items() if key not in {"sessionUpdate", "_meta"}}
+    if runs(need.action) and (more := unsaid(need.action, "")):
+        about["content"] = [*about.get("content", ()), text_content("\n".join(more))]
+    return about
 
 
 def _options(offered: AlwaysRule | None) -> list[dict[str, str]]:

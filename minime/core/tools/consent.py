@@ -12,6 +12,7 @@ import msgspec
 from minime.core.text import clean, visible
 from minime.core.tools.outside import CallOutside, arguments_text, call_text, pretty_arguments
 from minime.core.tools.permissions import Decision, Mode, PermissionRule
+from minime.core.tools.places import obeyed_unasked
 from minime.core.tools.shellwords import (
     commands_in,
     is_opaque,
@@ -90,7 +91,8 @@ def decide(
     """Whether the action may be done. `where` is the file's true path below the project, where it is
     known: rules match it as well as the path that the model wrote.
 
-    Of the rules the first match wins; a `deny` holds in every mode and against every `always`.
+    Of the rules the first match wins; a `deny` holds in every mode and against every `always`. A file that
+    other programs obey unasked is asked about each time, but in the mode `auto` and where a rule allows it.
     """
     ruled = _ruling(action, rules, where)
     changing = changes_files(action) or runs(action)
@@ -100,7 +102,11 @@ def decide(
         )
     if mode == "read-only" and changing:
         return Deny("denied: this session is read-only; only reading, listing and searching are possible")
-    if mode == "auto" or ruled == "allow" or any(covers(rule, action) for rule in always):
+    if mode == "auto" or ruled == "allow":
+        return Allow()
+    if changes_files(action) and _is_obeyed(action, where):
+        return Ask()
+    if any(covers(rule, action) for rule in always):
         return Allow()
     if ruled == "ask" or runs(action) or (changing and mode != "auto-edit"):
         return Ask(offered(action))
@@ -221,6 +227,12 @@ def _suspects(action: Action, where: str) -> tuple[str, ...]:
         for part in parts_of(action.command):
             found.update(commands_in(part))
     return tuple(sorted(subject.casefold() for subject in found))
+
+
+def _is_obeyed(action: Action, where: str) -> bool:
+    """Whether the edit is of a file that runs or allows something, by its true path or the one written."""
+    paths = {where, action_subject(action)}
+    return any(obeyed_unasked(tuple(path.split("/"))) for path in paths)
 
 
 def _plain_path(path: str) -> str:

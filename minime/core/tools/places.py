@@ -11,6 +11,15 @@ REPOSITORY = ".git"
 
 MOST_PATTERNS = 100
 
+_OURS_AND_EDITORS = ".vscode .idea .zed .cursor .devcontainer agent.yaml .mcp.json .exrc .vimrc .nvim.lua"
+_GIT_S_HELPERS = ".husky .githooks .github .gitmodules .gitconfig lefthook.yml .pre-commit-config.yaml"
+_SHELLS = (
+    ".envrc .env .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .kshrc "
+    ".cshrc .tcshrc .inputrc .npmrc .yarnrc .yarnrc.yml mise.toml .mise.toml authorized_keys"
+)
+_DEBUGGERS = ".gdbinit .lldbinit .dir-locals.el .lvimrc"
+_OBEYED = frozenset(f"{_OURS_AND_EDITORS} {_GIT_S_HELPERS} {_SHELLS} {_DEBUGGERS}".split())
+
 
 def closed_to_readers(parts: tuple[str, ...]) -> bool:
     """Whether nothing at this path, below the project or an additional folder, may be read or listed."""
@@ -25,6 +34,12 @@ def closed_to_writers(parts: tuple[str, ...]) -> bool:
 def passed_over(name: str) -> bool:
     """Whether a folder or file of this name is left out when its folder is listed or searched."""
     return _plain(name) in {HISTORY, REPOSITORY}
+
+
+def obeyed_unasked(parts: tuple[str, ...]) -> bool:
+    """Whether other programs (mm, an editor, a shell, git's helpers) do what a file at this path says without
+    a question of their own, so that writing it is as good as running something later."""
+    return not _OBEYED.isdisjoint(map(_plain, parts))
 
 
 def glob_patterns(glob: str) -> tuple[str, ...]:

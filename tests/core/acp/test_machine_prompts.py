@@ -528,3 +528,14 @@ def test_what_was_allowed_is_taken_back_and_where_nothing_is_kept_a_new_one_begi
     talk.prompt("/new")
     assert "the one before is gone, since nothing is kept here" in json.dumps(talk.heard)
     assert len(talk.state.sessions[talk.id].session.messages) == 1
+
+
+def test_a_question_of_an_editor_holds_all_of_a_command_with_what_is_unseen(talk: Conversation) -> None:
+    hidden = "ls" + " " * 300 + "\u202e; rm -rf ~"
+    call = tool_call("call_1", "run_command", json.dumps({"command": hidden}))
+    talk.prompt("Run it.")
+    talk.start(call, consent=False)
+    talk.feed(ConsentNeeded(talk.id, call, RunCommand(hidden), ""))
+    [asked] = [m for m in talk.heard if m.get("method") == "session/request_permission"]
+    [shown] = asked["params"]["toolCall"]["content"]
+    assert shown["content"]["text"] == "ls" + " " * 300 + "\\u202e; rm -rf ~"
