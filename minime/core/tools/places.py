@@ -14,8 +14,8 @@ MOST_PATTERNS = 100
 _OURS_AND_EDITORS = ".vscode .idea .zed .cursor .devcontainer agent.yaml .mcp.json .exrc .vimrc .nvim.lua"
 _GIT_S_HELPERS = ".husky .githooks .github .gitmodules .gitconfig lefthook.yml .pre-commit-config.yaml"
 _SHELLS = (
-    ".envrc .env .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .kshrc "
-    ".cshrc .tcshrc .inputrc .npmrc .yarnrc .yarnrc.yml mise.toml .mise.toml authorized_keys"
+    ".envrc .env .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin "
+    ".kshrc .cshrc .tcshrc .inputrc .npmrc .yarnrc .yarnrc.yml mise.toml .mise.toml authorized_keys"
 )
 _DEBUGGERS = ".gdbinit .lldbinit .dir-locals.el .lvimrc"
 _OBEYED = frozenset(f"{_OURS_AND_EDITORS} {_GIT_S_HELPERS} {_SHELLS} {_DEBUGGERS}".split())
