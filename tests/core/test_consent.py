@@ -291,7 +291,9 @@ def test_a_question_shows_all_of_a_command_that_its_title_does_not(
 
 def test_a_question_shows_where_an_edit_really_goes() -> None:
     assert unsaid(WriteFile("a.py", ""), "a.py") == ()
-    assert unsaid(WriteFile("docs/link.md", ""), ".github/workflows/ci.yml") == (".github/workflows/ci.yml",)
+    where, obeyed = unsaid(WriteFile("docs/link.md", ""), ".github/workflows/ci.yml")
+    assert where == ".github/workflows/ci.yml"
+    assert unsaid(WriteFile(".envrc", ""), ".envrc") == (obeyed,)
     assert unsaid(EditFile("a\u202e.py", "", ""), "a\u202e.py") == ("a\\u202e.py",)
     assert unsaid(ReadFile("x/../y"), "y") == ()
 

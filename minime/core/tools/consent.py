@@ -33,6 +33,8 @@ from minime.core.tools.toolbox import (
     tool_name,
 )
 
+_OBEYED = "(other programs obey such a file without asking)"
+
 
 class AlwaysRule(msgspec.Struct, frozen=True):
     """What the user allowed for this session: a tool, and for commands their first two words."""
@@ -151,9 +153,8 @@ def offer_text(rule: AlwaysRule) -> str:
 
 def unsaid(action: Action, leads_to: str) -> tuple[str, ...]:
     """What the one line that names an action leaves out and a person has to see before saying yes: the whole
-    of a command or a server's arguments that are long, have lines or hide something, and where an edit
-    goes. `leads_to` is the file
-    that the path of an edit means, links followed."""
+    of a command or a server's arguments that are long, have lines or hide something, where an edit goes, and
+    that others obey the file. `leads_to` is the file that the path of an edit means, links followed."""
     if isinstance(action, RunCommand):
         whole = action_title(action) == f"run {action.command}" and action.command.isprintable()
         return () if whole else tuple(visible(action.command).split("\n"))
@@ -162,7 +163,8 @@ def unsaid(action: Action, leads_to: str) -> tuple[str, ...]:
     if changes_files(action):
         verb = "edit" if isinstance(action, EditFile) else "write"
         whole = action_title(action) == f"{verb} {leads_to}" and leads_to.isprintable()
-        return () if whole else (visible(leads_to),)
+        obeyed = (_OBEYED,) if _is_obeyed(action, leads_to) else ()
+        return obeyed if whole else (visible(leads_to), *obeyed)
     return ()
 
 
