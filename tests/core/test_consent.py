@@ -337,14 +337,27 @@ def test_neither_always_nor_a_rule_is_widened_by_what_is_put_behind(tail: str) -
     assert verdict == Ask(None)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "PAGER=evil git status", "git -c core.pager=evil status", "git --exec-path=. status", "\\git status",
-        "'git' status", "git  'status'", "/tmp/git status", "env git status", "git st\u0430tus", "git\u00a0status",
-        "$X git status", "{git,status}", "alias git=evil", "find . -exec rm {} +", "git $IFS status",
-    ],
-)  # fmt: skip
+BEFORE = [
+    "PAGER=evil git status", "git -c core.pager=evil status", "git --exec-path=. status", "\\git status",
+    "'git' status", "git  'status'", "/tmp/git status", "env git status", "git st\u0430tus", "git\u00a0status",
+    "$X git status", "{git,status}", "alias git=evil", "find . -exec rm {} +", "git $IFS status",
+]  # fmt: skip
+
+
+def test_what_follows_an_always_runs_no_other_program_and_writes_no_other_file() -> None:
+    for words, tail in (
+        ("git diff", "--output=/home/me/.bashrc"), ("git diff", "--outp=x"), ("git log", '--out"put"=x'),
+        ("git fetch", "--upload-pack=evil ."), ("git fetch", "--upl evil ."), ("rg x", "--pre=evil"),
+        ("git diff", "--ext-diff"), ("git diff", "{--output=x,}"), ("sort x", "--compress-program=sh"),
+    ):  # fmt: skip
+        always = (AlwaysRule("run_command", tuple(words.split())),)
+        assert decide(RunCommand(f"{words} --pretty -q file"), "ask", (), always) == Allow()
+        assert decide(RunCommand(f"{words} {tail}"), "ask", (), always) == Ask(None)
+    for command in ("git rebase -x evil", "git grep -O", "git bisect run x", "git config alias.x !sh"):
+        assert decide(RunCommand(command), "ask") == Ask(None)
+
+
+@pytest.mark.parametrize("command", BEFORE)
 def test_neither_always_nor_a_rule_is_widened_by_what_is_put_before(command: str) -> None:
     always = (AlwaysRule("run_command", ("git", "status")),)
     assert isinstance(decide(RunCommand(command), "ask", (rule("git status*", "allow"),), always), Ask)

@@ -19,6 +19,7 @@ from minime.core.tools.shellwords import (
     is_plain,
     is_simple,
     parts_of,
+    reaches_far,
     squeezed,
     words_of,
 )
@@ -122,7 +123,7 @@ def offered(action: Action) -> AlwaysRule | None:
     words = tuple(words_of(action.command)[:2])
     if not is_simple(action.command) or not words or not all(map(is_plain, words)):
         return None
-    if is_opaque(words):
+    if is_opaque(words) or reaches_far(action.command):
         return None
     return AlwaysRule(tool_name(action), words)
 
@@ -133,7 +134,9 @@ def covers(rule: AlwaysRule, action: Action) -> bool:
         return False
     if not isinstance(action, RunCommand):
         return True
-    return is_simple(action.command) and tuple(words_of(action.command)[:2]) == rule.words
+    if not is_simple(action.command) or reaches_far(action.command):
+        return False
+    return tuple(words_of(action.command)[:2]) == rule.words
 
 
 def remember(always: tuple[AlwaysRule, ...], rule: AlwaysRule | None) -> tuple[AlwaysRule, ...]:

@@ -27,14 +27,53 @@ _RUN_WITH_WORD = {
     ),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bundle", "mise"), ("exec", "x", "dlx")),
     **dict.fromkeys(("docker", "podman", "kubectl", "nix"), ("run", "exec", "shell", "develop")),
-    "git": (),
+    "git": (
+        "rebase",
+        "bisect",
+        "submodule",
+        "grep",
+        "config",
+        "difftool",
+        "mergetool",
+        "filter-branch",
+        "clone",
+    ),
 }
 """Programs that run any other with one of these as their second word, or through their options."""
+
+_REACHING = tuple(
+    f"--{option}"
+    for option in [
+        "output",
+        "upload-pack",
+        "receive-pack",
+        "exec",
+        "open-files-in-pager",
+        "ext-diff",
+        "compress-program",
+        "checkpoint-action",
+        "to-command",
+        "use-compress-program",
+        "rsh",
+        "rsync-path",
+        "pre",
+        "hostname-bin",
+        "pager",
+        "editor",
+    ]
+)
+"""Options by which programs that look harmless run another, or write any file."""
 
 
 def is_simple(command: str) -> bool:
     """Whether this is one command: nothing in it that could begin another, or send output elsewhere."""
     return not _COMPOUND.search(command.strip(" \t\n"))
+
+
+def reaches_far(command: str) -> bool:
+    """Whether an option in it, whole or shortened, may run another program or write any file."""
+    words = re.split(r"[\s={},]+", _QUOTES.sub("", command))
+    return any(len(word) > 2 and option.startswith(word) for word in words for option in _REACHING)
 
 
 def is_plain(word: str) -> bool:
