@@ -184,6 +184,8 @@ class Projects:
             if keeps:
                 store.remove_unused(clock.now() - UNUSED_FOR)
             session = new_session(Stamp(clock.now(), wish.id), agent.system, settings.model or "")
+        elif wish.held is not None:
+            session = wish.held
         else:
             match store.load(wish.id):
                 case Loaded(session=session):

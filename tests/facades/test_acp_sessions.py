@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from minime.core.codec import encode
+from minime.core.codec import decode, encode
 from minime.core.session import append_turn, new_session
 from minime.core.turn import Turn
 from minime.core.values import Assistant, Session, Stamp, Tool, User, tool_call
@@ -330,3 +330,29 @@ def test_a_folder_that_is_none_is_refused(project: Path, editor: Editor) -> None
     assert file.stem == id
     assert file.stat().st_mode & 0o777 == 0o600
     assert (project / ".mm").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_what_is_not_on_disk_takes_no_place_of_what_another_process_wrote_there(
+    project: Path, method: str
+) -> None:
+    lock = project / ".mm" / "sessions" / ".lock"
+    where = {"cwd": str(project), "mcpServers": []}
+    with (
+        ScriptedServer([says("One."), says("Two."), says("Three.")]) as server,
+        Editor(cwd=project, env=at(server)) as editor,
+    ):
+        id = editor.new(project)
+        editor.prompt(id, "First?")
+        lock.unlink(missing_ok=True)
+        lock.mkdir()  # no save comes through
+        editor.prompt(id, "Second?")
+        [file] = session_files(project)
+        elsewhere = append_turn(decode(file.read_bytes()), hello_turn(), NOW)
+        file.write_bytes(encode(elsewhere))
+        editor.call(method, sessionId=id, **where)
+        lock.rmdir()
+        editor.prompt(id, "Third?")
+    assert file.read_bytes() == encode(elsewhere)
+    [other] = [decode(one.read_bytes()) for one in session_files(project) if one != file]
+    assert [m.content for m in other.messages if isinstance(m, User)] == ["First?", "Second?", "Third?"]

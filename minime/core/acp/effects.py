@@ -28,7 +28,9 @@ class SendLater(Value, frozen=True):
 
 class Open(Value, frozen=True):
     """Find the project of `cwd`, read its settings, and make or load the session `id`; `servers` are the
-    editor's MCP servers, `troubles` the lines about those that cannot be used."""
+    editor's MCP servers, `troubles` the lines about those that cannot be used. `held` is the session where it
+    is open and not on disk as it is: then its file is not read, so that the next save compares it with
+    what it was when this process last knew it."""
 
     why: Literal["new", "load", "resume"]
     request: Id
@@ -37,6 +39,7 @@ class Open(Value, frozen=True):
     also: tuple[str, ...] = ()
     servers: dict[str, McpServer] = msgspec.field(default_factory=dict)
     troubles: tuple[str, ...] = ()
+    held: Session | None = None
 
 
 class ListSessions(Value, frozen=True):

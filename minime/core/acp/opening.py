@@ -46,17 +46,18 @@ def open_session(state: State, id: Id, method: str, params: NewParams, stamp: St
     for folder in (params.cwd, *also):
         if not folder.startswith("/") or "\0" in folder:
             return refuse(state, id, INVALID_PARAMS, f"not an absolute path: {folder[:200]}")
-    wanted = params.session_id
+    wanted, held = params.session_id, None
     if method != "session/new":
         if not is_id(wanted):
             return refuse(state, id, NOT_FOUND, "session not found: its id is not of our form")
         live = state.sessions.get(wanted)
         if live is not None and _busy(live):
             return refuse(state, id, INVALID_REQUEST, BUSY)
+        held = live.session if live is not None and live.unsaved else None
     why = {"session/new": "new", "session/load": "load", "session/resume": "resume"}[method]
     session_id = stamp.fresh_id if why == "new" else wanted
     servers, troubles = editor_servers(params.mcp_servers or [])
-    return state, (Open(why, id, session_id, params.cwd, also, servers, troubles),)  # type: ignore[arg-type]
+    return state, (Open(why, id, session_id, params.cwd, also, servers, troubles, held),)  # type: ignore[arg-type]
 
 
 def opened(state: State, happened: Opened, stamp: Stamp) -> Step:
@@ -147,8 +148,7 @@ def _live(wish: Open, outcome: Opening, tag: str, before: Live | None) -> Live:
     )
     if before is None:
         return live
-    newer = before.unsaved or before.session.updated > outcome.session.updated
-    session = with_system(before.session, outcome.system) if newer else live.session
+    session = with_system(before.session, outcome.system) if before.unsaved else live.session
     return msgspec.structs.replace(
         live,
         session=session,
