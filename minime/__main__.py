@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(MADE_AT_START, 20, 20)
     _open_closed_streams()
+    _forget_odd_sizes()
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
@@ -110,6 +111,14 @@ def _open_closed_streams() -> None:
     for name, kind in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, kind, encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+def _forget_odd_sizes() -> None:
+    """A size of the terminal that is none, or beyond all sense, is as if it were not said."""
+    for name in ("COLUMNS", "LINES"):
+        told = os.environ.get(name, "1")
+        if not (told.isdecimal() and len(told) < 5 and int(told)):
+            del os.environ[name]
 
 
 def _warn(text: str) -> None:

@@ -1,6 +1,7 @@
 """The front door: words and options to a façade or a verb; each imports what it needs when it runs."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -26,6 +27,9 @@ from minime.cli_options import (
     wrong,
 )
 from minime.cli_sessions import sessions_app
+
+NARROWEST = 20
+"""Columns that a page of help has at least."""
 
 app = App(
     name="mm",
@@ -256,6 +260,8 @@ def run(words: Sequence[str]) -> int:
     """Does what `words` say. The result is the exit status; trouble with the world is raised."""
     if unknown := _unknown_verb(words):
         return wrong(unknown)
+    if {"--help", "-h"} & set(words) and shutil.get_terminal_size().columns < NARROWEST:
+        os.environ["COLUMNS"] = str(NARROWEST)  # narrower, rich would break lines for ever
     try:
         status = app(list(words), exit_on_error=False, print_error=False, result_action="return_value")
         return status if isinstance(status, int) else 0

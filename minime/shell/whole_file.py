@@ -8,6 +8,7 @@ import errno
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -96,9 +97,10 @@ def sync_folder(folder: Path) -> None:
 
 def keep_from_git(file: Path) -> None:
     """Writes the file that hides its folder from git, unless it says something already: a killed mm may have
-    left it empty. Raises OSError."""
+    left it empty. What is no file is left alone: a pipe would be waited for. Raises OSError."""
     try:
-        if file.lstat().st_size:
+        there = file.lstat()
+        if there.st_size or not stat.S_ISREG(there.st_mode):
             return
     except FileNotFoundError:
         pass

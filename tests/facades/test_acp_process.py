@@ -271,7 +271,7 @@ def test_a_missing_configuration_or_folder_is_one_line_and_no_traceback(project:
 
 def running(editor: Editor, project: Path) -> int:
     """The process of a command that has written its number to the file `pid`."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         if (project / "pid").exists() and (said := (project / "pid").read_text().strip()):
             return int(said)

@@ -198,6 +198,13 @@ def test_a_model_that_was_asked_for_is_not_replaced_by_the_small_one(project: Pa
     assert not (project / "owned").exists()
 
 
+@pytest.mark.parametrize("columns", ["0", "1", "99999999999", "x"])
+def test_help_is_there_at_any_width(project: Path, columns: str) -> None:
+    help = run_mm("--help", cwd=project, env={"COLUMNS": columns})
+    assert (help.returncode, help.stderr) == (0, "")
+    assert help.stdout.startswith("Usage: mm")
+
+
 def test_help_is_no_question(project: Path) -> None:
     assert run_mm("help", cwd=project).stdout.startswith("Usage: mm")
 

@@ -442,3 +442,32 @@ def test_an_encoding_that_is_not_known_is_a_failure_and_no_garbage(encoding: str
     heard = ask(*answers)
     assert heard.answer is None
     assert heard.failure is not None
+
+
+async def test_what_one_read_unpacks_can_be_cancelled_in_the_middle() -> None:
+    bomb = gzip.compress(chunk({"content": "a"}) * 100_000, 1)
+    with ScriptedServer([Body(bomb, 200, GZIP)]) as server:
+        model = Model(Server("ollama", server.url), watchdog=LONG)
+
+        def cancel(_: Event) -> None:
+            asyncio.get_running_loop().call_soon(asking.cancel)
+
+        asking = asyncio.ensure_future(model.ask(BODY, TOOLS, cancel))
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await model.close()
+
+
+@pytest.mark.parametrize(
+    ("proxy", "why"),
+    [
+        ("socks5://127.0.0.1:1", "needs httpx[socks]"),
+        ("http://127.0.0.1:99999999", "a proxy that the environment names has a port that is none"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_a_line(proxy: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    heard = ask(url="http://192.0.2.1:9/v1")
+    assert heard.failure is not None
+    assert heard.failure.kind == "address"
+    assert why in heard.failure.shown

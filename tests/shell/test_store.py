@@ -81,6 +81,12 @@ def test_a_gitignore_that_is_there_stays(tmp_path: Path) -> None:  # F16
     assert (tmp_path / ".mm" / ".gitignore").read_text() == "mine\n"
 
 
+def test_a_pipe_in_the_place_of_the_gitignore_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / ".mm").mkdir()
+    os.mkfifo(tmp_path / ".mm" / ".gitignore")
+    save(Store(tmp_path), fresh())
+
+
 def test_a_save_leaves_the_file_and_no_draft(tmp_path: Path) -> None:
     store = Store(tmp_path)
     saved = save(store, talked(hello_turn()))

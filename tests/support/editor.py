@@ -326,7 +326,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def dies(pid: int, within: float = 3.0) -> bool:
+def dies(pid: int, within: float = 10.0) -> bool:
     """Whether a process is gone in time."""
     deadline = time.monotonic() + within
     while is_alive(pid):

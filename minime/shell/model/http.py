@@ -1,5 +1,6 @@
 """The HTTP client and what comes of it but answers: its errors and a server's refusals, as values."""
 
+import asyncio
 import contextlib
 import sys
 from collections.abc import AsyncGenerator, Mapping
@@ -89,8 +90,16 @@ async def body_of(response: "httpx.Response") -> AsyncGenerator[bytes, None]:
             while piece := unpacker.decompress(packed, MOST_UNPACKED):
                 yield piece
                 packed = unpacker.unconsumed_tail
+                await asyncio.sleep(0)  # one read may unpack for a minute, and can be cancelled meanwhile
     except zlib.error as error:
         raise httpx.DecodingError(str(error)) from None
+
+
+def setting_of(error: Exception) -> BadSetting:
+    """What an error of `setting_errors` means."""
+    if isinstance(error, ImportError):
+        return BadSetting("the proxy that the environment names, as in ALL_PROXY, needs httpx[socks]")
+    return BadSetting(str(error))
 
 
 async def refusal_of(response: "httpx.Response") -> Status:
@@ -117,14 +126,16 @@ def network_errors() -> tuple[type[Exception], ...]:
 
     import httpx
 
-    return (httpx.HTTPError, httpx.StreamError, ssl.SSLError)
+    # A proxy's port beyond all ports shows itself when it is called, in a group where asyncio tries two ways.
+    return (httpx.HTTPError, httpx.StreamError, ssl.SSLError, OverflowError, ExceptionGroup)
 
 
 def setting_errors() -> tuple[type[Exception], ...]:
     """What making a client or a request raises for an address, a header or a setting that is none."""
     import httpx
 
-    return (httpx.InvalidURL, ValueError, TypeError, OSError)
+    # The import that fails is that of a library for SOCKS, where the environment names such a proxy.
+    return (httpx.InvalidURL, ValueError, TypeError, OSError, ImportError)
 
 
 def trouble_of(error: Exception, *, begun: bool) -> Trouble:
@@ -140,6 +151,8 @@ def trouble_of(error: Exception, *, begun: bool) -> Trouble:
             return Unreachable(detail, no_host=any(known in words for known in UNKNOWN_HOST))
         case httpx.UnsupportedProtocol():
             return BadSetting(detail)
+        case OverflowError() | ExceptionGroup():
+            return BadSetting("a proxy that the environment names has a port that is none")
         case httpx.LocalProtocolError():
             return BadSetting("a header holds what no header may")  # the detail would quote the key
         case httpx.RemoteProtocolError() if not begun and "disconnected" not in detail:

@@ -29,6 +29,7 @@ from minime.shell.model.http import (
     new_client,
     refusal_of,
     setting_errors,
+    setting_of,
     trouble_of,
 )
 
@@ -234,7 +235,7 @@ class Model:
         try:
             return self._client_here().build_request(method, url, content=body)
         except setting_errors() as error:
-            return BadSetting(str(error))
+            return setting_of(error)
 
     def _client_here(self) -> "httpx.AsyncClient":
         """The one client; a new one when the event loop is another, for connections belong to theirs."""
