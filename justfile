@@ -51,6 +51,10 @@ fix:
 bench *arguments:
     uv run python -m tests.bench "$@"
 
+# other agents for the terminal and mm by turns, from the registries; prints a table
+peers *arguments:
+    uv run python -m tests.bench.peers "$@"
+
 # kills, crowds and very large sessions: what is lost; writes docs/reference/reliability.md (half an hour)
 reliability *arguments:
     uv run python -m tests.reliability "$@"

@@ -1,0 +1,137 @@
+"""`python -m tests.bench.peers [--runs N] [NAME…]`: other agents for the terminal and mm, measured by turns.
+
+Each peer is installed, in its newest version, into an environment of its own that is thrown away. The table goes
+to stdout. What cannot be installed or gives no answer has a row that says so. No peer is given a key or a model.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from tests.bench.editors import until_answer
+from tests.bench.environment import Place, make_place
+from tests.bench.rows import Sample, by_turns
+from tests.bench.startup import launch
+
+PATIENCE = 600
+"""Seconds that an installation may take."""
+
+
+class Peer(NamedTuple):
+    """A package of PyPI or npm, its program, and the words with which the program speaks ACP (none: it does
+    not, or not by itself)."""
+
+    package: str
+    program: str
+    npm: bool = False
+    acp: tuple[str, ...] | None = None
+
+
+PEERS = (
+    Peer("llm", "llm"),
+    Peer("aider-chat", "aider"),
+    Peer("mini-swe-agent", "mini"),
+    Peer("kimi-cli", "kimi", acp=("acp",)),
+    Peer("fast-agent-mcp", "fast-agent"),
+    Peer("opencode-ai", "opencode", npm=True, acp=("acp",)),
+    Peer("@google/gemini-cli", "gemini", npm=True, acp=("--experimental-acp",)),
+    Peer("@qwen-code/qwen-code", "qwen", npm=True, acp=("--acp",)),
+    Peer("@mariozechner/pi-coding-agent", "pi", npm=True),
+    Peer("@zed-industries/claude-agent-acp", "claude-agent-acp", npm=True, acp=()),
+    Peer("@zed-industries/codex-acp", "codex-acp", npm=True, acp=()),
+)
+
+
+def main() -> None:
+    """Measures those that are named, or all."""
+    reader = argparse.ArgumentParser(prog="python -m tests.bench.peers")
+    reader.add_argument("--runs", type=int, default=5, help="pairs of runs a figure (default: 5)")
+    reader.add_argument("names", nargs="*", help="packages (default: all that are known)")
+    wanted = reader.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        place = make_place(Path(name))
+        lines = [
+            "| peer | `--version`, × mm | ACP until `initialize` is answered, × mm |",
+            "| --- | ---: | ---: |",
+        ]
+        for number, peer in enumerate(PEERS):
+            if not wanted.names or peer.package in wanted.names:
+                folder = Path(name) / str(number)
+                (folder / "home").mkdir(parents=True)
+                lines.append(f"| `{peer.package}` | {' | '.join(cells(peer, place, folder, wanted.runs))} |")
+                shutil.rmtree(folder, ignore_errors=True)
+    load = os.getloadavg()[0]
+    sys.stdout.write("\n".join(lines) + f"\n\n{wanted.runs} pairs a figure; load at the end {load:.2f}\n")
+
+
+def cells(peer: Peer, place: Place, folder: Path, runs: int) -> tuple[str, ...]:
+    """The row of a peer."""
+    programs = install(peer, folder)
+    if programs is None:
+        return "cannot be installed here", "–"
+    home = folder / "home"
+    env = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home)}
+    patience = ("timeout", "60") if shutil.which("timeout") else ()
+    program = str(programs / peer.program)
+
+    def version(*command: str) -> Callable[[], Sample]:
+        return lambda: launch((*command, "--version"), home, env)[0]
+
+    def answer(*command: str) -> Callable[[], Sample]:
+        return lambda: until_answer(*patience, *command, cwd=home, env=env)
+
+    start = measured(version(*place.mm), version(program), runs)
+    if peer.acp is None:
+        return ratio(start), "does not speak it"
+    pairs = measured(answer(*place.mm, "acp"), answer(program, *peer.acp), runs)
+    return ratio(start), ratio(pairs)
+
+
+def measured(mm: Callable[[], Sample], peer: Callable[[], Sample], runs: int) -> tuple[float, ...]:
+    """How many times mm's time the peer takes, pair by pair; nothing where a run failed."""
+    try:
+        return tuple(other.wall / own.wall for own, other in by_turns(mm, peer, runs))
+    except (AssertionError, OSError, ValueError, subprocess.SubprocessError):
+        return ()
+
+
+def ratio(ratios: tuple[float, ...]) -> str:
+    """The median, the least and the most."""
+    if not ratios:
+        return "no answer"
+    return f"{median(ratios):.1f}× ({min(ratios):.1f} – {max(ratios):.1f})"
+
+
+def install(peer: Peer, folder: Path) -> Path | None:
+    """Where the peer's programs are; None when it could not be installed."""
+    client = shutil.which("npm" if peer.npm else "uv")
+    if client is None:
+        return None
+    steps: list[list[str | Path]]
+    if peer.npm:
+        steps = [[client, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, peer.package]]
+        programs = folder / "node_modules" / ".bin"
+    else:
+        env = folder / "env"
+        steps = [
+            [client, "venv", "--quiet", "--python", sys.executable, env],
+            [client, "pip", "install", "--quiet", "--compile-bytecode", "--python", env, peer.package],
+        ]
+        programs = env / "bin"
+    try:
+        for step in steps:
+            subprocess.run(step, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return programs if (programs / peer.program).exists() else None
+
+
+if __name__ == "__main__":
+    main()
