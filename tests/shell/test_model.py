@@ -17,6 +17,7 @@ from minime.core.events import Event, Notice, TextDelta, ThoughtDelta, UsageSeen
 from minime.core.model.failures import Failure
 from minime.core.model.servers import Server
 from minime.core.values import Assistant, Usage
+from minime.shell.model import silence
 from minime.shell.model.model import Model, ModelFailed
 from tests.support.server import (
     Answer,
@@ -252,6 +253,25 @@ def test_silence_in_the_middle_is_broken_by_the_watchdog() -> None:  # N03
 def test_comments_are_signs_of_life() -> None:  # S16
     pauses: tuple[bytes | float, ...] = (b": busy\n\n", 0.15) * 5
     assert ask(Stream((*pauses, *says("x").chunks)), watchdog=0.5).words == ["x"]
+
+
+def test_time_in_which_mm_itself_was_held_up_is_no_silence_of_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(silence, "AWAY", 0.1)
+    held_up: list[Event] = []
+
+    async def question(model: Model) -> Assistant:
+        def hold_up(event: Event) -> None:
+            if not held_up:
+                asyncio.get_running_loop().call_later(0.02, time.sleep, 0.8)
+            held_up.append(event)
+
+        return await model.ask(BODY, frozenset(), hold_up)
+
+    script = [Stream((chunk({"content": "a"}), 0.2, chunk({"content": "b"}), *closing("stop")))]
+    with ScriptedServer(script) as server:
+        assert with_model(server, question, watchdog=0.4).content == "ab"
 
 
 def test_without_a_watchdog_silence_is_waited_out() -> None:  # N03, N04

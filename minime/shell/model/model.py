@@ -32,6 +32,7 @@ from minime.shell.model.http import (
     setting_of,
     trouble_of,
 )
+from minime.shell.model.silence import Silence
 
 if TYPE_CHECKING:
     import httpx
@@ -44,7 +45,6 @@ FIRST_BYTE_FACTOR = 5
 AFTER_END_SECONDS = 0.2
 """How long the end of the body may follow the end mark, so that the connection can be used again."""
 
-SLACK = 1.05
 MOST_BYTES = 64_000_000
 MOST_LIST_BYTES = 4_000_000
 
@@ -153,11 +153,12 @@ class Model:
         request = self._request("POST", f"{self.server.base_url}/chat/completions", body)
         if isinstance(request, BadSetting):
             return request
-        answer = _Answer(Draft(tools, self._secrets), emit)
+        answer, silence = _Answer(Draft(tools, self._secrets), emit), Silence()
         patience = self._watchdog or None
         trouble: Trouble | None = None
         try:
-            async with asyncio.timeout(patience and patience * FIRST_BYTE_FACTOR) as deadline:
+            async with asyncio.timeout(None) as deadline:
+                silence.watch(deadline, patience and patience * FIRST_BYTE_FACTOR)
                 async with contextlib.aclosing(self._received(request)) as stream:
                     async for received in stream:
                         if not isinstance(received, bytes):
@@ -165,12 +166,14 @@ class Model:
                         answer.take(received)
                         if answer.size > self._most_bytes:
                             return TooLarge(self._most_bytes)
-                        _postpone(deadline, AFTER_END_SECONDS if answer.draft.marked else patience)
+                        silence.watch(deadline, AFTER_END_SECONDS if answer.draft.marked else patience)
         except TimeoutError:
             first = not answer.size
             trouble = NoAnswer(self._watchdog * (FIRST_BYTE_FACTOR if first else 1), first)
         except network_errors() as error:
             trouble = trouble_of(error, begun=bool(answer.size))
+        finally:
+            silence.end()
         # What had ended before its connection did, ended well.
         if trouble is not None and not answer.draft.ended and not answer.draft.error:
             return trouble
@@ -269,16 +272,3 @@ class _Answer:
             self.draft, events = add_payload(self.draft, payload)
             for event in events:
                 self._emit(event)
-
-
-def _postpone(deadline: asyncio.Timeout, quiet: float | None) -> None:
-    """Counts the silence of `quiet` seconds (None: for ever) anew, with a slack of a twentieth: moving a
-    timer at each of thousands of reads would cost as much as reading."""
-    due = deadline.when()
-    if quiet is None:
-        if due is not None:
-            deadline.reschedule(None)
-        return
-    now = asyncio.get_running_loop().time()
-    if due is None or not now + quiet <= due <= now + quiet * SLACK:
-        deadline.reschedule(now + quiet * SLACK)
