@@ -234,7 +234,10 @@ class Projects:
             self._pages[wish.cwd] = clock.now(), rows
             return Listed(wish, rows)
         shown = [(cwd, row) for store, cwd, head in found[:SHOWN_ROWS] for row in store.rows((head.id,))]
-        numbered = ((cwd, msgspec.structs.replace(row, number=i)) for i, (cwd, row) in enumerate(shown, 1))
+        numbered = (
+            (cwd, msgspec.structs.replace(row, number=i, updated=row.updated and clock.local(row.updated)))
+            for i, (cwd, row) in enumerate(shown, 1)
+        )
         return Listed(wish, tuple(numbered))
 
     def delete(self, id: str) -> str:

@@ -1,6 +1,8 @@
 """The list that an editor asks for: from the heads of the files, and page by page from one look at them."""
 
 import os
+import time
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
@@ -66,3 +68,15 @@ def test_the_command_shows_turns_and_damage_of_the_newest(project: Path) -> None
     rows = [row for _, row in listed(Projects(os.environ, None, project), project, command=ID).rows]
     assert (rows[0].damaged, rows[1].turns) == ("truncated", 2)
     assert [row.number for row in rows] == list(range(1, COUNT + 1))
+
+
+def test_the_command_shows_times_as_the_terminal_does(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC-5")
+    time.tzset()
+    try:
+        [(_, row), *_] = listed(Projects(os.environ, None, project), project, command=ID).rows
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert row.updated is not None
+    assert row.updated.utcoffset() == timedelta(hours=5)

@@ -55,7 +55,7 @@ def exported(id: str, live: Live, line: str) -> tuple[Live, Effects]:
 def sessions_listed(
     id: str, live: Live, rows: tuple[tuple[str, Row], ...], trouble: str
 ) -> tuple[Live, Effects]:
-    """What /sessions answers. Times are in UTC here: the editor's zone is not known."""
+    """What /sessions answers. Times are in the zone that the rows have them in."""
     lines = [row_text(row, lambda moment: moment) for _, row in rows[:SHOWN_ROWS]]
     listed = _fenced("\n".join(lines)) if lines else "no sessions here yet"
     return _answered(id, live, trouble or listed)
