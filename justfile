@@ -29,6 +29,11 @@ coverage:
     uv run coverage combine -q
     uv run coverage report
 
+# small faults put into the modules that hold a conversation: which of them no test finds (ten minutes)
+mutants:
+    uv run --with mutmut mutmut run
+    uv run --with mutmut mutmut results
+
 # style and mistakes
 lint:
     uv run ruff check

@@ -119,7 +119,8 @@ def _explain(data: bytes, error: Exception) -> NoReturn:
 
 
 def _sentence(text: str) -> str:
-    """A message of the JSON library without its capital."""
+    """A message of the JSON library without its capital, and without what is said already."""
+    text = text.removeprefix("JSON is malformed: ")
     return text[:1].lower() + text[1:]
 
 

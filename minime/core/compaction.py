@@ -9,6 +9,7 @@ import msgspec
 
 from minime.core.budget import Budget, about, size, used
 from minime.core.events import Compacted
+from minime.core.listing import count
 from minime.core.values import Assistant, Message, Session, System, User
 
 ASKED = "What has happened in this conversation so far? ({count} earlier, summed up by mm)"
@@ -53,8 +54,7 @@ def compact(session: Session, done: Compacted, now: datetime) -> Session:
     """The conversation with the summary in the place of its older turns, in one pair of messages; all else
     stays as it is."""
     first = _first(session)
-    count = f"{done.turns:,} turn{'s' * (done.turns != 1)}"
-    pair = (User(ASKED.format(count=count), compacted=done.turns), done.summary)
+    pair = (User(ASKED.format(count=count(done.turns, "turn")), compacted=done.turns), done.summary)
     rest = session.messages[first + done.messages :]
     return msgspec.structs.replace(session, messages=(*session.messages[:first], *pair, *rest), updated=now)
 
@@ -66,9 +66,9 @@ def _summary_message(answer: Assistant) -> Assistant:
 
 def compacted_text(done: Compacted) -> str:
     """The line that says what was done."""
-    before = f"{done.turns + done.kept:,} turn{'s' * (done.turns + done.kept != 1)}"
-    kept = f" + {done.kept:,} turn{'s' * (done.kept != 1)}" if done.kept else ""
-    return f"compacted: {before} → 1 summary{kept} (~{about(done.before):,} → ~{about(done.after):,} tokens)"
+    kept = f" + {count(done.kept, 'turn')}" if done.kept else ""
+    turns = count(done.turns + done.kept, "turn")
+    return f"compacted: {turns} → 1 summary{kept} (~{about(done.before):,} → ~{about(done.after):,} tokens)"
 
 
 def older(session: Session, plan: Plan) -> tuple[Message, ...]:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from minime.core.codec import Unreadable, decode, encode
+from minime.core.codec import LARGE, Unreadable, _gatherer, decode, encode, grown_text
 from minime.core.turn import Turn
 from minime.core.values import UNKNOWN, Assistant, Session, TextPart, User
 from tests.support.values import LATER, fresh, hello_turn, sessions, talked, tool_turn
@@ -157,3 +157,51 @@ def test_a_version_that_never_was_is_refused() -> None:
 def test_the_name_that_unknown_keys_have_in_memory_can_stand_in_a_text() -> None:
     session = talked(Turn((User(f"What is {UNKNOWN}?"), Assistant("A word."))))
     assert decode(encode(session)) == session
+
+
+@pytest.fixture(autouse=True)
+def _afresh() -> None:
+    """How unknown keys are put away is found out once in a process: here, by each test for itself."""
+    _gatherer.cache_clear()
+
+
+def test_a_file_that_has_become_large_is_told_once() -> None:
+    line = "the file of this session has grown to 20 MB and gets slow to save: "
+    line += "/compact makes it smaller, /new begins another"
+    assert grown_text(LARGE - 1, LARGE) == grown_text(0, LARGE + 999_999) == line
+    assert grown_text(0, 20_999_979) == line
+    assert grown_text(0, LARGE - 1) == grown_text(LARGE, LARGE + 1) == grown_text(LARGE - 9, LARGE - 1) == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "empty"),
+        (b" \t\r\n\0", "empty"),
+        (b"\0\0{}", "not a session file"),
+        (b"[]", "not a session file"),
+        (b'{"version": 1, "id": "x"}', "not a session file"),
+        (b'{"version": "1", "id": "x", "messages": []}', "its version is not a number"),
+        (b'{"version": true, "id": "x", "messages": []}', "its version is not a number"),
+        (WHOLE[:200], "truncated"),
+        (b"hello", "not a session file"),
+        (b'{"a": b}', "not JSON (invalid character (byte 6))"),
+        (b'{"version": 1, "id": "x", "messages": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", "nested too deeply"),
+    ],
+)
+def test_each_reason_is_a_few_words(data: bytes, why: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        decode(data)
+    assert str(caught.value) == why
+
+
+def test_unknown_keys_of_any_shape_stay_where_values_of_ours_have_another() -> None:
+    raw = json.loads(WHOLE)
+    raw["x-list"] = [{"a": 1}]
+    raw["messages"][1]["content"] = [
+        {"type": "text", "text": "a", "x-part": None},
+        {"type": "image_url", "image_url": {"url": "u", "x-url": 1}, "x-image": [1]},
+    ]
+    raw["messages"][2]["tool_calls"][0]["function"]["x-function"] = {"deep": {"er": 1}}
+    data = json.dumps(raw, indent=2).encode()
+    assert json.loads(encode(decode(data))) == raw

@@ -271,3 +271,44 @@ def test_an_earlier_summary_that_is_too_long_is_clipped_and_what_is_left_out_is_
     assert "Summary of what came before:" in told
     assert "question 39" in told
     assert tokens(Gauge(), size(asked)) < 4_096
+
+
+def test_a_summary_counts_its_turns_in_words_and_keeps_who_wrote_it_and_how_long() -> None:
+    session = talked(hello_turn(), tool_turn(), hello_turn())
+    plan = plan_compaction(session, 2)
+    assert plan is not None
+    done = compacted(session, plan, Assistant(" We spoke. ", model="m", seconds=2.5), Budget(8_192), LATER)
+    assert done.summary == Assistant("We spoke.", model="m", seconds=2.5)
+    whole = compact(session, done, LATER)
+    assert content_text(whole.messages[1].content).count("1 turn") == 1
+    assert "1 turns" not in content_text(whole.messages[1].content)
+    assert whole.updated == LATER
+    assert (done.before, done.after) == (
+        used(session.messages, Budget(8_192)),
+        used(whole.messages, Budget(8_192)),
+    )
+    plan = plan_compaction(session, 1)
+    assert plan is not None
+    done = compacted(session, plan, Assistant("We spoke."), Budget(8_192), LATER)
+    assert "2 turns" in content_text(compact(session, done, LATER).messages[1].content)
+    assert compacted_text(msgspec.structs.replace(done, turns=1, kept=0)).startswith(
+        "compacted: 1 turn → 1 summary ("
+    )
+
+
+def test_a_conversation_without_a_system_prompt_is_summed_up_from_its_first_question() -> None:
+    session = msgspec.structs.replace(fresh(), messages=(*hello_turn().messages, *tool_turn().messages))
+    plan = plan_compaction(session, 1)
+    assert plan == Plan(2, 1, 1)
+    assert older(session, plan) == hello_turn().messages
+    assert plan_compaction(msgspec.structs.replace(fresh(), messages=()), 1) is None
+
+
+def test_a_turn_that_just_fits_is_kept_and_of_several_as_many_as_fit() -> None:
+    session = talked(*[hello_turn()] * 5)
+    one = size(hello_turn().messages)
+    assert [
+        plan.kept
+        for most in (3 * one, 3 * one - 1, one, one - 1)
+        if (plan := plan_compaction(session, 4, most))
+    ] == [3, 2, 1, 0]

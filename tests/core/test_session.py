@@ -282,3 +282,33 @@ def test_a_retry_that_is_cancelled_leaves_the_turn_that_it_was_to_replace() -> N
     running = with_pending(session, Turn(tool_turn().messages[:3]), LATER, "running")
     ended = settle_retry(running, beside, turn, Cancelled(), LATER)
     assert (ended.messages, ended.pending) == (session.messages, None)
+
+
+def test_each_change_says_when_it_was_made() -> None:
+    session = talked(hello_turn(), tool_turn())
+    assert fork(session, Stamp(LATER, OTHER_ID)).updated == LATER
+    assert undo(session, LATER).updated == LATER
+    beside = to_retry(session, LATER)
+    assert beside is not None
+    assert beside[0].updated == LATER
+    assert with_pending(session, Turn(tool_turn().messages[:3]), LATER, "running").updated == LATER
+
+
+def test_a_turn_without_an_answer_of_a_model_leaves_the_models_name() -> None:
+    session = msgspec.structs.replace(talked(hello_turn()), model="qwen3:8b")
+    assert append_turn(session, Turn((User("go"),)), LATER).model == "qwen3:8b"
+    assert append_turn(session, Turn((User("go"), Assistant("x", model="phi-4"))), LATER).model == "phi-4"
+
+
+def test_a_failure_without_a_question_has_none_on_record() -> None:
+    [record] = failed_line(fresh(), "resume", Failed("no"), NOW).errors
+    assert record.question == ""
+
+
+def test_calls_get_an_id_of_their_own_only_where_theirs_is_taken() -> None:
+    answer = Assistant("", tuple(tool_call(id, "search", "{}") for id in ("a", "", "b", "b", "c")))
+    ids = [call.id for call in with_fresh_call_ids(answer, frozenset({"a", "x"})).tool_calls]
+    assert ids == ["call_3", "call_4", "b", "call_6", "c"]
+    taken = frozenset({"a", "call_2", "call_3"})
+    [call] = with_fresh_call_ids(Assistant("", (tool_call("a", "search", "{}"),)), taken).tool_calls
+    assert call.id == "call_4"

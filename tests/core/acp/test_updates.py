@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from minime.core.acp.replay import replay_updates
 from minime.core.acp.sizes import MOST_IMAGE, MOST_SHOWN, cut, pieces
 from minime.core.acp.tool_calls import finished_call, started_call
-from minime.core.acp.updates import Shown
+from minime.core.acp.updates import Shown, UsageShown, usage_shown
 from minime.core.acp.wire import write_notification
 from minime.core.images import Kept, image_url, with_images
 from minime.core.session import append_turn
 from minime.core.turn import Turn
-from minime.core.values import Assistant, Diff, Session, Tool, User, tool_call
+from minime.core.values import Assistant, Diff, Session, Tool, Usage, User, tool_call
 from tests.support.acp import check_line
 from tests.support.values import ID, LATER, fresh, hello_turn, sessions, talked, tool_turn
 
@@ -169,3 +169,16 @@ def test_an_image_that_is_gone_or_too_large_for_a_line_is_shown_by_its_descripti
         assert [u["content"]["text"] for u in shown[:2]] == ["Look", "\n[image: a.png (PNG)]"]
     [_, shown, *_] = msgspec.to_builtins(list(replay_updates(session, "/w", {url: b"hi"})))
     assert shown["content"] == {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(
+    ("usage", "window", "shown"),
+    [
+        (Usage(10, 2, 13), 100, UsageShown(used=13, size=100)),
+        (Usage(10, 2, 0), 100, UsageShown(used=12, size=100)),
+        (Usage(0, 0, 0), 0, UsageShown(used=0, size=0)),
+        (Usage(-5, 2, 0), -1, UsageShown(used=0, size=0)),
+    ],
+)
+def test_what_is_used_is_what_the_server_counted(usage: Usage, window: int, shown: UsageShown) -> None:
+    assert usage_shown(usage, window) == shown
