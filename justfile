@@ -56,7 +56,7 @@ fix:
 bench *arguments:
     uv run python -m tests.bench "$@"
 
-# other agents for the terminal and mm by turns, from the registries; prints a table
+# other agents for the terminal and mm by turns, from the registries; writes docs/reference/peers.md (ten minutes)
 peers *arguments:
     uv run python -m tests.bench.peers "$@"
 

@@ -1,7 +1,8 @@
 """`python -m tests.bench.peers [--runs N] [NAME…]`: other agents for the terminal and mm, measured by turns.
 
-Each peer is installed, in its newest version, into an environment of its own that is thrown away. The table goes
-to stdout. What cannot be installed or gives no answer has a row that says so. No peer is given a key or a model.
+Each peer is installed, in its newest version, into an environment of its own that is thrown away. The table is
+written to docs/reference/peers.md (with names: to stdout). What cannot be installed or gives no answer has a row
+that says so. No peer is given a key or a model.
 """
 
 import argparse
@@ -11,17 +12,31 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from minime import __version__
 from tests.bench.editors import until_answer
-from tests.bench.environment import Place, make_place
+from tests.bench.environment import ROOT, Place, make_place
 from tests.bench.rows import Sample, by_turns
 from tests.bench.startup import launch
 
 PATIENCE = 600
 """Seconds that an installation may take."""
+
+
+PAGE = ROOT / "docs" / "reference" / "peers.md"
+HEAD = """\
+# Other agents
+
+Written by `just peers` (`python -m tests.bench.peers`) on {today}, with mm {version}; do not edit. Each agent is installed
+in its newest version, given neither a key nor a model, and run by turns with mm: how many times mm's time and memory it
+takes, as the median with the least and the most of the pairs. What it can do is not measured here, and some of them do
+more than mm does. `mm --version` answers before it loads anything.
+
+"""
 
 
 class Peer(NamedTuple):
@@ -58,8 +73,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = make_place(Path(name))
         lines = [
-            "| peer | `--version`, × mm | ACP until `initialize` is answered, × mm |",
-            "| --- | ---: | ---: |",
+            "| peer | `--version`, × mm | memory, × mm | ACP until `initialize` is answered, × mm | memory, × mm |",
+            "| --- | ---: | ---: | ---: | ---: |",
         ]
         for number, peer in enumerate(PEERS):
             if not wanted.names or peer.package in wanted.names:
@@ -67,15 +82,23 @@ def main() -> None:
                 (folder / "home").mkdir(parents=True)
                 lines.append(f"| `{peer.package}` | {' | '.join(cells(peer, place, folder, wanted.runs))} |")
                 shutil.rmtree(folder, ignore_errors=True)
-    load = os.getloadavg()[0]
-    sys.stdout.write("\n".join(lines) + f"\n\n{wanted.runs} pairs a figure; load at the end {load:.2f}\n")
+    table = (
+        "\n".join(lines) + f"\n\n{wanted.runs} pairs a figure; load at the end {os.getloadavg()[0]:.2f}.\n"
+    )
+    if wanted.names:
+        sys.stdout.write(table)
+    else:
+        PAGE.write_text(
+            HEAD.format(today=datetime.now(UTC).date(), version=__version__) + table, encoding="utf-8"
+        )
+        sys.stdout.write(f"wrote {PAGE.relative_to(ROOT)}\n")
 
 
 def cells(peer: Peer, place: Place, folder: Path, runs: int) -> tuple[str, ...]:
     """The row of a peer."""
     programs = install(peer, folder)
     if programs is None:
-        return "cannot be installed here", "–"
+        return "cannot be installed here", "–", "–", "–"
     home = folder / "home"
     env = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home)}
     patience = ("timeout", "60") if shutil.which("timeout") else ()
@@ -89,24 +112,31 @@ def cells(peer: Peer, place: Place, folder: Path, runs: int) -> tuple[str, ...]:
 
     start = measured(version(*place.mm), version(program), runs)
     if peer.acp is None:
-        return ratio(start), "does not speak it"
-    pairs = measured(answer(*place.mm, "acp"), answer(program, *peer.acp), runs)
-    return ratio(start), ratio(pairs)
+        return *ratios(start), "does not speak it by itself", "–"
+    return *ratios(start), *ratios(measured(answer(*place.mm, "acp"), answer(program, *peer.acp), runs))
 
 
-def measured(mm: Callable[[], Sample], peer: Callable[[], Sample], runs: int) -> tuple[float, ...]:
-    """How many times mm's time the peer takes, pair by pair; nothing where a run failed."""
+def measured(
+    mm: Callable[[], Sample], peer: Callable[[], Sample], runs: int
+) -> tuple[tuple[Sample, Sample], ...]:
+    """Runs of mm and the peer by turns; none where one failed."""
     try:
-        return tuple(other.wall / own.wall for own, other in by_turns(mm, peer, runs))
+        return by_turns(mm, peer, runs)
     except (AssertionError, OSError, ValueError, subprocess.SubprocessError):
         return ()
 
 
-def ratio(ratios: tuple[float, ...]) -> str:
-    """The median, the least and the most."""
-    if not ratios:
-        return "no answer"
-    return f"{median(ratios):.1f}× ({min(ratios):.1f} – {max(ratios):.1f})"
+def ratios(pairs: tuple[tuple[Sample, Sample], ...]) -> tuple[str, str]:
+    """How many times mm's time and memory the peer takes: the median, the least and the most."""
+    if not pairs:
+        return "no answer", "–"
+    return _text([other.wall / own.wall for own, other in pairs]), _text([
+        other.peak / own.peak for own, other in pairs
+    ])
+
+
+def _text(found: list[float]) -> str:
+    return f"{median(found):.1f}× ({min(found):.1f} – {max(found):.1f})"
 
 
 def install(peer: Peer, folder: Path) -> Path | None:
