@@ -39,7 +39,7 @@ from minime.core.markdown.wrapping import wrapped
 from minime.core.pieces import Piece, Pieces
 from minime.core.screen import verdict
 from minime.core.text import seconds_text
-from minime.core.turn import Turn, stopped_text, turn_stopped
+from minime.core.turn import Turn, calls_without_result, stopped_text, turn_stopped
 from minime.core.values import Diff, Tool
 
 Open = Literal["", "answer", "thought", "tool", "output"]
@@ -97,6 +97,8 @@ def show_outcome(screen: Screen, turn: Turn, outcome: Outcome, max_steps: int) -
     match outcome:
         case Failed(shown=shown):
             return (*closed, *line_pieces(shown, "red", screen.columns))
+        case Cancelled() if calls_without_result(turn):
+            return closed  # the line of the call says it
         case Cancelled():
             return (*closed, Piece("cancelled\n", "yellow"))
         case Answered():

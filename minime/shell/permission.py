@@ -61,7 +61,12 @@ class Permission:
                         return unattended(ready.action).reason
                     self._before_asking()
                     with self._interrupts.asking():
-                        answer = _answer(*there, unsaid(ready.action, _leads_to(ready)), always)
+                        try:
+                            answer = _answer(*there, unsaid(ready.action, _leads_to(ready)), always)
+                        except KeyboardInterrupt:
+                            there[0].write("\n")  # the line that was being typed ends here
+                            there[0].flush()
+                            raise
                 match answer:
                     case Always():
                         self.always = remember(self.always, always)

@@ -69,7 +69,7 @@ class Terminal:
 
     def _greet(self, answering: str) -> None:
         mode = self.permission.mode if self.permission else "ask"
-        self._paper.line(f"mini-me · {answering} · {mode} mode · /help", "bold")
+        self.tell(f"mini-me · {answering} · {mode} mode · /help", "bold")
         store = self.conversation.store
         if store is None:
             return
@@ -79,7 +79,7 @@ class Terminal:
             self.tell(f"cannot read {store.folder}: {error.strerror or error}", "red")
             return
         if earlier:
-            self._paper.line(f"{count(earlier, 'earlier session')} here: /sessions, /resume", "dim")
+            self.tell(f"{count(earlier, 'earlier session')} here: /sessions, /resume", "dim")
 
     def _line(self, runner: asyncio.Runner) -> bool:
         """Reads a line and does it; False when the person leaves."""

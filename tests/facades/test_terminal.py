@@ -196,7 +196,7 @@ def test_ctrl_c_at_a_question_of_consent_cancels_the_turn_and_changes_nothing(pr
         mm.type("edit it")
         mm.see("allow")
         mm.press("c")
-        mm.see("cancelled")
+        mm.see("\n  ✗ cancelled by the user")
         mm.prompt(2)
         mm.press("d")
         assert mm.leave() == 0
