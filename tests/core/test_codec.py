@@ -185,6 +185,8 @@ def test_a_file_that_has_become_large_is_told_once() -> None:
         (b'{"version": true, "id": "x", "messages": []}', "its version is not a number"),
         (WHOLE[:200], "truncated"),
         (b"hello", "not a session file"),
+        (b"X", "not a session file"),
+        (b' \n{"a": b}', "not JSON (invalid character (byte 8))"),
         (b'{"a": b}', "not JSON (invalid character (byte 6))"),
         (b'{"version": 1, "id": "x", "messages": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", "nested too deeply"),
     ],
@@ -205,3 +207,21 @@ def test_unknown_keys_of_any_shape_stay_where_values_of_ours_have_another() -> N
     raw["messages"][2]["tool_calls"][0]["function"]["x-function"] = {"deep": {"er": 1}}
     data = json.dumps(raw, indent=2).encode()
     assert json.loads(encode(decode(data))) == raw
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("messages", [5]),
+        ("messages", [{"role": ["user"], "content": "a"}]),
+        ("messages", [{"role": "user", "content": [5]}]),
+        ("messages", [{"role": "user", "content": [{"type": {}, "text": "a"}]}]),
+        ("messages", [{"role": "assistant", "content": "", "tool_calls": [{"id": "a", "function": 5}]}]),
+        ("pending", 5),
+        ("errors", {}),
+    ],
+)
+def test_a_value_of_another_kind_is_refused_and_nothing_worse(key: str, value: Any) -> None:
+    raw = json.loads(WHOLE) | {key: value, "x-unknown": 1}
+    with pytest.raises(Unreadable):
+        decode(json.dumps(raw).encode())

@@ -1,5 +1,7 @@
 """The verbs of a conversation."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -47,6 +49,8 @@ from tests.support.values import (
 from tests.support.values import turns as drawn_turns
 
 FAILURE = Failed("cannot reach http://localhost:11434/v1: start the server with `ollama serve`", "refused")
+
+MUCH_LATER = LATER + timedelta(hours=1)
 
 
 def test_a_new_session_holds_the_system_prompt_alone_and_is_empty() -> None:
@@ -286,12 +290,12 @@ def test_a_retry_that_is_cancelled_leaves_the_turn_that_it_was_to_replace() -> N
 
 def test_each_change_says_when_it_was_made() -> None:
     session = talked(hello_turn(), tool_turn())
-    assert fork(session, Stamp(LATER, OTHER_ID)).updated == LATER
-    assert undo(session, LATER).updated == LATER
-    beside = to_retry(session, LATER)
+    assert fork(session, Stamp(MUCH_LATER, OTHER_ID)).updated == MUCH_LATER
+    assert undo(session, MUCH_LATER).updated == MUCH_LATER
+    beside = to_retry(session, MUCH_LATER)
     assert beside is not None
-    assert beside[0].updated == LATER
-    assert with_pending(session, Turn(tool_turn().messages[:3]), LATER, "running").updated == LATER
+    assert beside[0].updated == MUCH_LATER
+    assert with_pending(session, Turn(tool_turn().messages[:3]), MUCH_LATER, "running").updated == MUCH_LATER
 
 
 def test_a_turn_without_an_answer_of_a_model_leaves_the_models_name() -> None:
