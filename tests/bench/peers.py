@@ -73,8 +73,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = make_place(Path(name))
         lines = [
-            "| peer | `--version`, × mm | memory, × mm | ACP until `initialize` is answered, × mm | memory, × mm |",
-            "| --- | ---: | ---: | ---: | ---: |",
+            "| peer | `--version`, × mm | its memory, × mm | ACP until `initialize` is answered, × mm |",
+            "| --- | ---: | ---: | ---: |",
         ]
         for number, peer in enumerate(PEERS):
             if not wanted.names or peer.package in wanted.names:
@@ -98,7 +98,7 @@ def cells(peer: Peer, place: Place, folder: Path, runs: int) -> tuple[str, ...]:
     """The row of a peer."""
     programs = install(peer, folder)
     if programs is None:
-        return "cannot be installed here", "–", "–", "–"
+        return "cannot be installed here", "–", "–"
     home = folder / "home"
     env = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home)}
     patience = ("timeout", "60") if shutil.which("timeout") else ()
@@ -112,8 +112,8 @@ def cells(peer: Peer, place: Place, folder: Path, runs: int) -> tuple[str, ...]:
 
     start = measured(version(*place.mm), version(program), runs)
     if peer.acp is None:
-        return *ratios(start), "does not speak it by itself", "–"
-    return *ratios(start), *ratios(measured(answer(*place.mm, "acp"), answer(program, *peer.acp), runs))
+        return *ratios(start), "does not speak it by itself"
+    return *ratios(start), ratios(measured(answer(*place.mm, "acp"), answer(program, *peer.acp), runs))[0]
 
 
 def measured(
