@@ -30,8 +30,9 @@ _ESCAPE_BEGUN = (
 )
 _MAY_BEGIN = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f\r]")
 _CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
-_UNCLEAN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROLS_8BIT = re.compile(r"[\x80-\x9f]")
 _UNSEEN = bytes(code for code in range(128) if (code < 32 and code not in b"\t\n") or code == 127)
+_C1 = b"\xc2"  # how the controls behind ASCII begin in UTF-8, and few letters
 _SURROGATES = r"[\ud800-\udfff]"
 _SPOOFS = r"[\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 
@@ -41,18 +42,21 @@ def clean(text: str | bytes) -> str:
     sequences and control characters but tab and newline taken out, every line end a newline."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
-    if is_plain(text) or not _UNCLEAN.search(text):
+    if is_clean(text):
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return without_surrogates(re.sub(_CONTROLS, "", re.sub(_ESCAPES, "", text)))
 
 
-def is_plain(text: str) -> bool:
-    """Whether the text is made of nothing but characters that are seen, spaces, tabs and newlines. It is the
-    quick way to know that for sure; False means that a closer look is needed."""
-    if text.isascii():
-        return len(text.encode().translate(None, _UNSEEN)) == len(text)
-    return text.replace("\n", "").replace("\t", "").isprintable()
+def is_clean(text: str) -> bool:
+    """Whether `clean` leaves the text as it is. Said quickly, since nearly all texts are."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # half a character
+        return False
+    if len(data.translate(None, _UNSEEN)) < len(data):
+        return False
+    return _C1 not in data or not _CONTROLS_8BIT.search(text)
 
 
 def without_surrogates(text: str) -> str:

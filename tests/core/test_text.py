@@ -1,11 +1,12 @@
 from itertools import pairwise
+from unicodedata import category
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minime.core.text import HELD_AT_MOST, clean, clip, clip_ends, feed, indented, is_plain, mask, one_line
+from minime.core.text import HELD_AT_MOST, clean, clip, clip_ends, feed, indented, is_clean, mask, one_line
 
 # Pieces that make escape sequences, line ends and secrets likely, whole and cut in two.
 TOKENS = "a é \n \r \t \x00 \x07 \x1b [ 3 1m ] 0;t \\ P \x9b \x9c m \ud83d \x85 se cret sec K3y-1 K3y (B"
@@ -113,11 +114,11 @@ def test_what_is_broken_at_words_keeps_them_all(text: str, width: int) -> None:
         assert shown == f"in  {text}\n"
 
 
-@given(st.text(st.characters() | st.sampled_from("\x00\t\n\r\x1b\x7f\x85\ud800\u202e é")))
-def test_a_plain_text_is_one_that_cleaning_leaves_alone(text: str) -> None:
-    plain = is_plain(text)
-    assert not plain or clean(text) == text
-    assert plain or not text.isascii() or clean(text) != text
+@given(st.text(st.characters() | st.sampled_from("\x00\t\n\r\x1b\x7f\x80\x85\x9f\xa0\ud800\u202e é")))
+def test_a_clean_text_is_one_without_controls_and_halves_of_letters_and_stays_as_it_is(text: str) -> None:
+    harmless = all(letter in "\t\n" or category(letter) not in {"Cc", "Cs"} for letter in text)
+    assert is_clean(text) == harmless
+    assert clean(text) == text or not harmless
 
 
 def test_a_sequence_that_never_ends_is_not_held_for_ever() -> None:

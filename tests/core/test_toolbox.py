@@ -1,9 +1,11 @@
 import json
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from minime.core.tools.reading import read_arguments
 from minime.core.tools.toolbox import (
     TOOLS,
     Action,
@@ -158,3 +160,15 @@ def test_no_arguments_break_the_reader(arguments: str, name: str) -> None:
 def test_well_formed_arguments_arrive_as_they_were_sent(path: str, offset: int, limit: int) -> None:
     arguments = json.dumps({"path": path, "offset": offset, "limit": limit})
     assert parsed("read_file", arguments) == ReadFile(path, offset, limit)
+
+
+@given(
+    st.dictionaries(
+        st.text('a \n"é漢\ud83d'),
+        st.text('a\n"\t漢') | st.integers() | st.floats(allow_nan=False) | st.none(),
+    )
+)
+@example({"number": 10**30, "nothing": 1e-400})
+def test_arguments_are_read_alike_in_strict_json_and_with_raw_line_breaks(value: dict[str, Any]) -> None:
+    assert read_arguments(json.dumps(value)) == value
+    assert read_arguments(json.dumps(value, ensure_ascii=False).replace("\\n", "\n")) == value

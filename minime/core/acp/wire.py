@@ -23,6 +23,9 @@ NOT_FOUND = -32002
 MOST_BYTES = 256_000_000
 """A longer line is answered with an error and not parsed."""
 
+_NOT_FOUR_DIGITS = tuple(bytes((lead,)) for lead in (0xC2, 0xC3, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4))
+"""How letters begin in UTF-8 whose escape in Python is not that of JSON: `\\xe9`, `\\U0001f600`."""
+
 MOST_MESSAGE = 2_000
 """Characters of an error's message; it is one line."""
 
@@ -180,9 +183,8 @@ def _line(message: dict[str, Any]) -> bytes:
 def _escaped(data: bytes) -> bytes:
     """JSON with every letter that is not ASCII as its escape."""
     text = data.decode()
-    escaped = text.encode("ascii", "backslashreplace")
-    if b"\\x" not in escaped and b"\\U" not in escaped:  # the two escapes of Python that JSON does not know
-        return escaped
+    if not any(lead in data for lead in _NOT_FOUR_DIGITS):
+        return text.encode("ascii", "backslashreplace")
     # `dumps` escapes quotes and backslashes with the rest: these are taken back.
     text = json.dumps(text)[1:-1]
     return text.replace('\\"', '"').replace("\\\\", "\\").encode("ascii")

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import msgspec
+
 from minime.core.text import one_line, without_surrogates
 from minime.core.tools.outside import type_text
 
@@ -30,10 +32,18 @@ def read_arguments(written: str) -> Any:
     """The arguments that a model wrote as JSON. Raises ValueError or RecursionError for what is none."""
     if not written.strip():
         return {}
-    arguments = _LENIENT.decode(written)
+    arguments = _decoded(written)
     if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
-        arguments = _LENIENT.decode(arguments)
+        arguments = _decoded(arguments)
     return {} if arguments is None else arguments
+
+
+def _decoded(written: str) -> Any:
+    """The value of a JSON text: most is well-formed, and then quickly read; else by the lenient reader."""
+    try:
+        return msgspec.json.decode(written)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return _LENIENT.decode(written)
 
 
 def storable(value: Any) -> Any:

@@ -3,7 +3,7 @@
 import html
 import re
 
-from minime.core.text import is_plain, without_surrogates
+from minime.core.text import without_surrogates
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, which no page may hold
@@ -26,7 +26,7 @@ def quoted(text: str) -> str:
 
 def shown(markup: str) -> str:
     """Markup with each character that would work unseen replaced by its number, in a box."""
-    if is_plain(markup):
+    if markup.replace("\n", "").replace("\t", "").isprintable():  # nearly all is, and that is quickly known
         return markup
     return _UNSEEN.sub(_boxed, markup.replace("\r\n", "\n"))
 
