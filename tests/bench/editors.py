@@ -141,8 +141,8 @@ def replay(stamp: Stamp, runs: int) -> Row:
     return Row(AREA, what, floor, 3.0, measured, enough=len(updates) / RATE)
 
 
-def conversation(stamp: Stamp) -> Session:
-    """Questions with a call, its result and an answer, four messages each."""
+def conversation(stamp: Stamp, many: int = MESSAGES // 4) -> Session:
+    """So many questions with a call, its result and an answer, four messages each."""
     turns = (
         Turn((
             User(f"What does the file number {number} do?"),
@@ -150,7 +150,7 @@ def conversation(stamp: Stamp) -> Session:
             Tool(f"call_{number}", RESULT),
             Assistant("It holds lines – “as they may well be” – and nothing else.", model="tiny"),
         ))
-        for number in range(MESSAGES // 4)
+        for number in range(many)
     )
     grown = append_turn(new_session(stamp, "You are mini-me.", "tiny"), next(turns), stamp.now)
     rest = tuple(message for turn in turns for message in turn.messages)

@@ -8,6 +8,7 @@ that says so. No peer is given a key or a model.
 import argparse
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,15 @@ from typing import NamedTuple
 from minime import __version__
 from tests.bench.editors import until_answer
 from tests.bench.environment import ROOT, Place, make_place
+from tests.bench.peer_sessions import (
+    MANY,
+    keep_in_claude,
+    keep_in_mm,
+    keep_in_opencode,
+    listed,
+    until_listed,
+    until_loaded,
+)
 from tests.bench.rows import Sample, by_turns
 from tests.bench.startup import launch
 
@@ -34,7 +44,10 @@ HEAD = """\
 Written by `just peers` (`python -m tests.bench.peers`) on {today}, with mm {version}; do not edit. Each agent is installed
 in its newest version, given neither a key nor a model, and run by turns with mm: how many times mm's time and memory it
 takes, as the median with the least and the most of the pairs. What it can do is not measured here, and some of them do
-more than mm does. `mm --version` answers before it loads anything.
+more than mm does. `mm --version` answers before it loads anything. The last two columns are of agents whose kept
+conversations can be written beforehand, in their own form and with the same words: 1,001 of them, of which one has
+10,000 messages. Measured is the whole process, until the editor has the list of all, or the long one whole; of the
+others nothing is known ("–"), since they keep none, keep them where no key opens it, or ask for a key first.
 
 """
 
@@ -73,8 +86,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = make_place(Path(name))
         lines = [
-            "| peer | `--version`, × mm | its memory, × mm | ACP until `initialize` is answered, × mm |",
-            "| --- | ---: | ---: | ---: |",
+            "| peer | `--version`, × mm | its memory, × mm | ACP until `initialize` is answered, × mm "
+            "| until 1,001 sessions are listed, × mm | until 10,000 messages are loaded, × mm |",
+            "| --- | ---: | ---: | ---: | ---: | ---: |",
         ]
         for number, peer in enumerate(PEERS):
             if not wanted.names or peer.package in wanted.names:
@@ -98,7 +112,7 @@ def cells(peer: Peer, place: Place, folder: Path, runs: int) -> tuple[str, ...]:
     """The row of a peer."""
     programs = install(peer, folder)
     if programs is None:
-        return "cannot be installed here", "–", "–"
+        return "cannot be installed here", "–", "–", "–", "–"
     home = folder / "home"
     env = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home)}
     patience = ("timeout", "60") if shutil.which("timeout") else ()
@@ -112,8 +126,38 @@ def cells(peer: Peer, place: Place, folder: Path, runs: int) -> tuple[str, ...]:
 
     start = measured(version(*place.mm), version(program), runs)
     if peer.acp is None:
-        return *ratios(start), "does not speak it by itself"
-    return *ratios(start), ratios(measured(answer(*place.mm, "acp"), answer(program, *peer.acp), runs))[0]
+        return *ratios(start), "does not speak it by itself", "–", "–"
+    spoken = ratios(measured(answer(*place.mm, "acp"), answer(program, *peer.acp), runs))[0]
+    return *ratios(start), spoken, *_kept(peer, (*place.mm, "acp"), (program, *peer.acp), home, env, runs)
+
+
+def _kept(
+    peer: Peer, mm: tuple[str, ...], command: tuple[str, ...], home: Path, env: dict[str, str], runs: int
+) -> tuple[str, str]:
+    """How long it takes to list the conversations that it keeps, and to load a long one."""
+    cwd = home / "project"
+    cwd.mkdir()
+    try:
+        match peer.program:
+            case "claude-agent-acp":
+                theirs = keep_in_claude(home, cwd)
+            case "opencode":
+                theirs = keep_in_opencode(home, cwd, command, env)
+            case _:
+                return "–", "–"
+        found = listed(command, cwd, env)
+    except (AssertionError, OSError, ValueError, KeyError, TypeError, sqlite3.Error):
+        return "–", "–"  # it keeps them in another way today
+    ours = keep_in_mm(cwd)
+    assert listed(mm, cwd, env) == MANY + 1
+    lists = measured(lambda: until_listed(mm, cwd, env), lambda: until_listed(command, cwd, env), runs)
+    list_cell = ratios(lists)[0] + (f", {found} of them" if found <= MANY else "")
+    if not theirs:
+        return list_cell, "asks for a key first"
+    loaded = measured(
+        lambda: until_loaded(mm, cwd, env, ours), lambda: until_loaded(command, cwd, env, theirs), runs
+    )
+    return list_cell, ratios(loaded)[0]
 
 
 def measured(
@@ -129,7 +173,7 @@ def measured(
 def ratios(pairs: tuple[tuple[Sample, Sample], ...]) -> tuple[str, str]:
     """How many times mm's time and memory the peer takes: the median, the least and the most."""
     if not pairs:
-        return "no answer", "–"
+        return "–", "–"
     return _text([other.wall / own.wall for own, other in pairs]), _text([
         other.peak / own.peak for own, other in pairs
     ])
