@@ -7,7 +7,7 @@ from pathlib import Path
 
 from minime import cli
 from minime.__main__ import VERBS
-from tests.support.mm import environment, session_files
+from tests.support.mm import Visitor, environment, session_files
 from tests.support.server import ScriptedServer, says
 
 HEAVY = {"asyncio", "cyclopts", "httpx", "mcp", "msgspec", "pydantic", "pygments", "rich", "yaml"}
@@ -20,6 +20,18 @@ sys.addaudithook(lambda event, _: event not in programs or sys.modules.setdefaul
 status = main(sys.argv[2:])
 Path(sys.argv[1]).write_text(json.dumps(sorted(sys.modules)))
 sys.exit(status)
+"""
+AT_PROMPT = """
+import json, sys, threading
+from pathlib import Path
+from minime.__main__ import main
+class Behind(threading.Thread):
+    def start(self):
+        if self.name == "mm-warm":  # loads the rest while the person types
+            Path(sys.argv[1]).write_text(json.dumps(sorted(sys.modules)))
+        super().start()
+threading.Thread = Behind
+sys.exit(main([]))
 """
 
 
@@ -50,6 +62,22 @@ def test_a_question_needs_the_http_client_and_neither_yaml_nor_rich_nor_the_cli_
         assert len(server.requests) == 1
     assert HEAVY & loaded == {"asyncio", "httpx", "msgspec"}
     assert not {"click", "httpx._main", "minime.cli", "minime.shell.terminal"} & loaded
+
+
+def test_the_prompt_needs_neither_the_http_client_nor_rich_nor_yaml_nor_the_cli_library(
+    tmp_path: Path,
+) -> None:
+    report = tmp_path / "modules"
+    with ScriptedServer() as server:
+        env = {"MM_BASE_URL": server.url, "MM_MODEL": "tiny"}
+        program = (sys.executable, "-c", AT_PROMPT, str(report))
+        with Visitor(cwd=tmp_path, env=env, program=program) as mm:
+            mm.prompt(1)
+            mm.press("d")
+            assert mm.leave() == 0
+        assert server.requests == []
+    loaded = set(json.loads(report.read_text(encoding="utf-8")))
+    assert HEAVY & loaded == {"asyncio", "msgspec"}
 
 
 def test_the_answer_to_an_editor_needs_no_http_client_no_yaml_and_nothing_of_a_session(
