@@ -173,6 +173,8 @@ def test_a_link_is_judged_by_where_it_leads() -> None:
         ("ls -la src", ("ls", "-la")),
         ("npm run test", ("npm", "run")),
         ("./build.sh all", ("./build.sh", "all")),
+        ("make", ("make",)),
+        ("make test", ("make", "test")),
     ],
 )
 def test_always_covers_the_first_two_words(command: str, words: tuple[str, ...]) -> None:
@@ -207,6 +209,13 @@ def test_always_covers_the_first_two_words(command: str, words: tuple[str, ...])
         "awk {}",
         "sed -n",
         "PYTHON x",
+        "make -f other",
+        "rsync -e x a b",
+        "tar xf a.tar",
+        "nvim x",
+        "emacs --batch",
+        "psql -c x",
+        "socat a b",
         "",
         "  ",
     ],

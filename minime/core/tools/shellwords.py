@@ -13,12 +13,12 @@ _SHELLS = "sh bash dash zsh ksh mksh ash fish csh tcsh busybox toybox pwsh power
 _INTERPRETERS = (
     "python pypy ipython perl ruby irb node nodejs deno bun php lua luajit tclsh wish expect rscript julia "
     "osascript sed gsed awk gawk mawk nawk java jshell groovy scala elixir iex erl ghci guile racket sbcl ed "
-    "vi vim"
+    "vi vim nvim emacs emacsclient psql mysql mariadb sqlite3"
 )
 _RUNNERS = (
     "env sudo xargs doas su nohup timeout nice ionice time command builtin exec eval source . watch parallel "
     "ssh setsid stdbuf unbuffer script chroot unshare nsenter flock strace ltrace gdb npx bunx uvx pipx "
-    "find fd nix-shell tmux screen systemd-run at batch crontab entr"
+    "find fd nix-shell tmux screen systemd-run at batch crontab entr rsync socat nc ncat tar"
 )
 _OPAQUE = frozenset(f"{_SHELLS} {_INTERPRETERS} {_RUNNERS}".split())
 _RUN_WITH_WORD = {
@@ -40,6 +40,21 @@ _RUN_WITH_WORD = {
     ),
 }
 """Programs that run any other with one of these as their second word, or through their options."""
+
+_BUILDERS = frozenset([
+    "make",
+    "gmake",
+    "bmake",
+    "ninja",
+    "just",
+    "cmake",
+    "gradle",
+    "gradlew",
+    "mvn",
+    "ant",
+    "rake",
+])
+"""Programs that do what a file of the project says, or, by an option, what another file says."""
 
 _REACHING = tuple(
     f"--{option}"
@@ -106,6 +121,8 @@ def is_opaque(words: tuple[str, ...]) -> bool:
     stem = re.split(r"[-\d]*\d", name, maxsplit=1)[0]
     if name in _OPAQUE or stem in _OPAQUE or _ASSIGNMENT.match(words[0]):
         return True
+    if name in _BUILDERS:
+        return words[1:] != () and words[1].startswith("-")
     if name not in _RUN_WITH_WORD:
         return False
     return len(words) == 1 or words[1] in _RUN_WITH_WORD[name] or words[1].startswith("-")
