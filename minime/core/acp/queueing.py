@@ -8,7 +8,6 @@ from minime.core.acp.effects import (
     Effect,
     Effects,
     Forget,
-    Save,
     Send,
     StartCompaction,
     StartTurn,
@@ -17,7 +16,7 @@ from minime.core.acp.effects import (
 from minime.core.acp.slash import run_slash
 from minime.core.acp.state import Live, Prompt, State, acp_commands, with_live, without_live
 from minime.core.acp.telling import pause, say
-from minime.core.acp.wire import write_response
+from minime.core.acp.wire import INTERNAL_ERROR, Fault, write_fault, write_response
 from minime.core.commands import COMMANDS, Slash, Unknown, parse_command
 from minime.core.listing import is_id
 from minime.core.session import to_retry
@@ -32,8 +31,12 @@ def go_on(state: State, id: str, stamp: Stamp) -> Step:
             if not live.answer or live.saves:
                 break
             state, more = _answered(state, id, live)
-        elif live.closing or live.deleting:
+        elif live.deleting:
             state, more = without_live(state, id), _let_go(id, live)
+        elif live.closing and live.saves:
+            break
+        elif live.closing:
+            state, more = _closed(state, id, live)
         elif live.queue:
             state, more = _begun(state, id, live, stamp)
         else:
@@ -71,9 +74,17 @@ def _answered(state: State, id: str, live: Live) -> Step:
     return with_live(state, id, idle), (*titled, Send(live.answer))
 
 
+def _closed(state: State, id: str, live: Live) -> Step:
+    """A session is let go of once its file has all of it; else it stays open, and the editor is told why."""
+    if not (live.unsaved and live.keeps):
+        return without_live(state, id), _let_go(id, live)
+    fault = Fault(INTERNAL_ERROR, f"{live.unsaved}; the session stays open, so that nothing is lost")
+    refusals = tuple(Send(write_fault(request, fault)) for request in live.closing)
+    return with_live(state, id, msgspec.structs.replace(live, closing=())), refusals
+
+
 def _let_go(id: str, live: Live) -> Effects:
-    effects: list[Effect] = [Save(id, live.session)] if live.unsaved and live.keeps else []
-    effects.append(Forget(id))
+    effects: list[Effect] = [Forget(id)]
     effects += (Send(write_response(request, {})) for request in live.closing)
     for request in live.deleting:
         effects.append(DeleteSession(request, id) if is_id(id) else Send(write_response(request, {})))

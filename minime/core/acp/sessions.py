@@ -5,10 +5,11 @@ from typing import Any
 import msgspec
 
 from minime.core.acp.answers import Step, refuse, utc_text
-from minime.core.acp.effects import DeleteSession, ListSessions, Send
+from minime.core.acp.effects import DeleteSession, Effects, ListSessions, Send
 from minime.core.acp.inputs import Deleted, Listed
 from minime.core.acp.prompting import let_go
 from minime.core.acp.state import State
+from minime.core.acp.telling import put
 from minime.core.acp.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -59,11 +60,17 @@ def listed(state: State, happened: Listed) -> Step:
 
 
 def close_session(state: State, id: Id, session_id: str, stamp: Stamp) -> Step:
-    """Lets go of a session; one with a prompt running is cancelled and saved first."""
+    """Lets go of a session; one with a prompt running is cancelled and saved first, and what could not be
+    saved is tried again."""
     live = state.sessions.get(session_id)
     if live is None:
         return state, (Send(write_response(id, {})),)
-    return let_go(state, session_id, msgspec.structs.replace(live, closing=(*live.closing, id)), stamp)
+    effects: Effects = ()
+    if live.unsaved and live.running is None and not live.saves:
+        live, effects = put(session_id, live, live.session)
+    live = msgspec.structs.replace(live, closing=(*live.closing, id))
+    state, more = let_go(state, session_id, live, stamp)
+    return state, (*effects, *more)
 
 
 def delete_session(state: State, id: Id, session_id: str, stamp: Stamp) -> Step:

@@ -8,10 +8,10 @@ import pytest
 
 from minime.core.acp.effects import DeleteSession, Forget, ListSessions, Open, Save, UseModel
 from minime.core.acp.inputs import Deleted, Listed, ModelsFound, Opened, Opening, ServersSeen
-from minime.core.events import Cancelled, TextDelta
+from minime.core.events import Answered, Cancelled, TextDelta
 from minime.core.listing import Row
 from minime.core.tools.outside import Report
-from minime.core.values import Pending
+from minime.core.values import Assistant, Pending
 from tests.support.acp import Conversation
 from tests.support.values import ID, LATER, NOW, OTHER_ID, fresh, hello_turn, talked, tool_turn
 
@@ -135,6 +135,29 @@ def test_a_load_does_not_lose_what_could_not_be_saved(talk: Conversation) -> Non
     talk.ask("session/close", sessionId=ID)
     kinds = [type(effect) for effect in talk.done]
     assert kinds.index(Save) < kinds.index(Forget)
+    assert "6." in str(talk.disk[ID])
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_a_session_that_cannot_be_saved_is_not_closed(talk: Conversation, running: bool) -> None:
+    talk.ask("session/load", **LOAD)
+    talk.disk_full = "cannot save: no space left on device"
+    talk.prompt("And 3 + 3?", id=ID)
+    talk.happen(TextDelta("6"), id=ID)
+    talk.grow(Assistant("6", model="tiny"), id=ID)
+    if running:
+        talk.ask("session/close", sessionId=ID)
+        talk.end(Cancelled(), id=ID)
+        refused = talk.answer_to(3)
+    else:
+        talk.end(Answered(), id=ID)
+        refused = talk.ask("session/close", sessionId=ID)
+    assert refused["code"] == -32603
+    assert refused["message"] == f"{talk.disk_full}; the session stays open, so that nothing is lost"
+    assert Forget(ID) not in talk.done
+    talk.disk_full = ""
+    assert talk.ask("session/close", sessionId=ID) == {}
+    assert "And 3 + 3?" in str(talk.disk[ID])
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
