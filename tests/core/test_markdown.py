@@ -107,14 +107,19 @@ def test_what_lines_look_like(text: str, lines: str) -> None:
     assert "\n".join(line.rstrip() for line in shown(text).split("\n")) == lines
 
 
-def test_a_table_that_is_too_wide_folds_in_its_cells() -> None:
-    table = "| name | what it is |\n|---|---|\n| one | " + "word " * 12 + "|\n| two | short |\n"
+def test_a_table_that_is_too_wide_folds_in_its_cells_with_a_gap_around_the_rows_that_do() -> None:
+    table = (
+        "| name | what it is |\n|---|---|\n| one | " + "word " * 12 + "|\n| two | short |\n| three | x |\n"
+    )
     lines = shown(table).splitlines()
-    assert lines[:4] == [
-        "name │ what it is",
-        "─────┼──────────────────────────────────",
-        "one  │ word word word word word word",
-        "     │ word word word word word word",
+    assert [line.rstrip() for line in lines] == [
+        "name  │ what it is",
+        "──────┼─────────────────────────────────",
+        "one   │ word word word word word word",
+        "      │ word word word word word word",
+        "      │",
+        "two   │ short",
+        "three │ x",
     ]
     assert max(map(width, lines)) <= 40
 

@@ -27,12 +27,12 @@ def table_pieces(rows: Sequence[str], columns: int) -> Pieces:
     if sum(wanted) > room and room < NARROWEST * count:
         return _records(head, body, columns)
     widths = _shared(wanted, room)
-    folds = any(want > has for want, has in zip(wanted, widths, strict=True))
     rule = Piece("─┼─".join("─" * has for has in widths) + "\n", "dim", answer=True)
+    gap = Piece(" │ ".join(" " * has for has in widths).rstrip() + "\n", "dim", answer=True)
     pieces = [*_row(head, widths, stands, "bold"), rule]
     for place, row in enumerate(body):
-        if folds and place:
-            pieces.append(rule)
+        if place and (_is_folded(body[place - 1], widths) or _is_folded(row, widths)):
+            pieces.append(gap)  # else nobody could tell where a row ends
         pieces += _row(row, widths, stands, "")
     return tuple(pieces)
 
@@ -65,6 +65,11 @@ def _cell(text: str) -> Cell:
 
 def _cell_width(cell: Cell) -> int:
     return max(sum(width(span.text) for span in line) for line in cell)
+
+
+def _is_folded(row: list[Cell], widths: list[int]) -> bool:
+    """Whether the row takes more than one line."""
+    return any(len(cell) > 1 or _cell_width(cell) > has for cell, has in zip(row, widths, strict=True))
 
 
 def _shared(wanted: list[int], room: int) -> list[int]:
