@@ -16,6 +16,7 @@ from minime.core import events, values
 from minime.core.commands import ALIASES, COMMANDS
 from minime.core.config.agent_yaml import KEYS
 from minime.core.tools.toolbox import TOOLS
+from minime.shell.config.config import Loaded, load_settings
 from tests.conftest import ROOT
 from tests.support import docs
 from tests.support.mm import STILL, Visitor, run_mm
@@ -80,6 +81,20 @@ def test_no_command_is_named_that_is_not_there(page: Path) -> None:
     assert not wrong
     slashes = {span.split()[0][1:] for span in docs.spans(text) if re.fullmatch(r"/[a-z]+( .*)?", span)}
     assert slashes <= {entry.name for entry in COMMANDS} | set(ALIASES)
+
+
+@EACH_PAGE
+def test_every_configuration_that_is_shown_is_one(page: Path, tmp_path: Path) -> None:
+    text = docs.read(page)
+    for number, block in enumerate(docs.blocks(text, "yaml")):
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(block, encoding="utf-8")
+        variables = dict.fromkeys(re.findall(r"\$\{(\w+)", block), "value")
+        found = load_settings(tmp_path, environ={"HOME": str(tmp_path), **variables}, config=file)
+        assert isinstance(found, Loaded), f"{found}\n{block}"
+    for block in docs.blocks(text, "json"):
+        for line in [block] if block.startswith("{\n") else block.splitlines():
+            msgspec.json.decode(line)
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,15 @@ def filled(text: str) -> str:
     return _MADE.sub(piece, _GOLDEN.sub(golden, text))
 
 
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks of a page in that language."""
+    return [textwrap.dedent(block) for kind, block in _FENCE.findall(text) if kind == language]
+
+
 def commands(text: str) -> Iterator[str]:
     """Each command line with `mm` in a page: in its shell blocks and in its inline code."""
-    blocks = [block for language, block in _FENCE.findall(text) if language in {"sh", "console"}]
-    lines = [line.removeprefix("$ ").strip() for block in blocks for line in block.splitlines()]
+    shown = [*blocks(text, "sh"), *blocks(text, "console")]
+    lines = [line.removeprefix("$ ").strip() for block in shown for line in block.splitlines()]
     for line in [*lines, *spans(text)]:
         bare = re.sub(r"\s+# .*$", "", line)
         for found in _MM.finditer(bare):
